@@ -1,0 +1,1 @@
+"""The dbt side of dbt-ivm: plugin, connections, adapter methods."""

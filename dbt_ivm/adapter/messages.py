@@ -1,0 +1,26 @@
+"""What Spark has to say about an error, without the stack of the JVM."""
+
+from __future__ import annotations
+
+import re
+
+_FRAME = re.compile(r"^\s+at \S.*\)$|^\s*\.\.\. \d+ (?:more|common frames omitted)$")
+_TAIL = re.compile(r"\n*(?:JVM stacktrace|Driver stacktrace):.*", re.DOTALL)
+
+
+def message_of(error: BaseException) -> str:
+    """The text of an error raised by pyspark or py4j."""
+    java = getattr(error, "java_exception", None)
+    if java is not None:
+        return without_stack(str(java.toString()))
+    text = getattr(error, "_desc", None) or str(error)
+    if type(error).__name__ == "AnalysisException":
+        # Spark appends the tree of the unresolved plan; its root is marked by a quote.
+        text = text.split(";\n'", 1)[0]
+    return without_stack(text)
+
+
+def without_stack(text: str) -> str:
+    """The text up to the first stack trace, minus every frame of the JVM."""
+    lines = _TAIL.sub("", text).splitlines()
+    return "\n".join(line for line in lines if not _FRAME.match(line)).strip()
