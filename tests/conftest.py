@@ -1,0 +1,28 @@
+"""One Spark per pytest process, and the profile with which dbt's own suites run on it."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt_ivm.adapter import embedded
+from dbt_ivm.adapter.credentials import IvmCredentials
+
+pytest_plugins = ["dbt.tests.fixtures.project"]
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    """The Spark that a profile without settings gets, on a folder that is thrown away.
+
+    dbt run in this process finds it active and uses it.
+    """
+    folder = tmp_path_factory.mktemp("spark")
+    parameters = IvmCredentials(method="session", schema="any", database=None)
+    session = embedded.start(folder, parameters.server_side_parameters, lock_timeout=0)
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(spark):
+    return {"type": "ivm", "method": "session", "threads": 4}
