@@ -1,0 +1,221 @@
+"""One refresh: gather facts, plan, apply, and try again when another run was faster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt_ivm import __version__
+from dbt_ivm.adapter.spark_facts import Pins, Row, SparkFacts
+from dbt_ivm.algebra.nodes import TableName
+from dbt_ivm.errors import IvmError
+from dbt_ivm.names import APPLICATION_ID
+from dbt_ivm.plan.analysis import Analysis, analyze
+from dbt_ivm.plan.model import Docs, Facts, RefreshPlan, Step, Strategy, Target
+from dbt_ivm.plan.refresh import plan_refresh
+from dbt_ivm.plan.settings import Settings
+from dbt_ivm.plan.watermark import Types, Watermark
+from dbt_ivm.sources.facts import Reading
+from dbt_ivm.sql.dialect import render
+
+_ATTEMPTS = 5
+_CONFLICTS = ("DELTA_CONCURRENT", "ConcurrentModification", "DELTA_METADATA_CHANGED")
+_COUNTERS = {
+    "rows_inserted": ("num_inserted_rows", "numTargetRowsInserted"),
+    "rows_updated": ("num_updated_rows", "numTargetRowsUpdated"),
+    "rows_deleted": ("num_deleted_rows", "numTargetRowsDeleted"),
+}
+
+
+class Session(Protocol):
+    """What the runner needs of a connection."""
+
+    def run(self, sql: str) -> list[Row]: ...
+
+    def settings(self, values: Mapping[str, str]) -> AbstractContextManager[None]: ...
+
+
+@dataclass(frozen=True)
+class Request:
+    """A model to refresh, as dbt hands it over."""
+
+    model: str
+    sql: str
+    view: TableName
+    extent: TableName
+    settings: Settings
+    kind: str | None
+    extent_exists: bool
+    full_refresh: bool
+    docs: Docs
+
+
+@dataclass
+class Outcome:
+    """What a refresh did, for dbt's log line and `run_results.json`."""
+
+    plan: RefreshPlan
+    rows_inserted: int = 0
+    rows_updated: int = 0
+    rows_deleted: int = 0
+    rows_read: int | None = None
+    statements: int = 0
+
+
+class Runner:
+    """Plans and applies refreshes through one connection."""
+
+    def __init__(self, session: Session, pins: Pins) -> None:
+        self._session = session
+        self._pins = pins
+        self._statements = 0
+        self.facts = SparkFacts(self._run, pins)
+
+    def _run(self, sql: str) -> list[Row]:
+        self._statements += 1
+        return self._session.run(sql)
+
+    def plan(self, request: Request) -> RefreshPlan:
+        """The plan of a refresh at the pinned heads; writes nothing."""
+        analysis = analyze(request.sql, self.facts, request.settings.functions)
+        target = self.facts.target(request.extent, request.kind, request.extent_exists)
+        return plan_refresh(analysis, self._facts(request, analysis, target), self.facts)
+
+    def refresh(self, request: Request) -> Outcome:
+        """Bring a model to the pinned heads, exactly once whoever else does the same."""
+        for attempt in range(_ATTEMPTS):
+            plan = self.plan(request)
+            outcome = Outcome(plan, rows_read=_rows_read(plan))
+            if self._apply(plan, request, outcome):
+                self._pins.forget(request.view, request.extent)
+                outcome.statements = self._statements
+                return outcome
+            request = _seen(request)
+            time.sleep(0.2 * attempt)
+        raise IvmError(
+            f"Model {request.model}: other runs kept changing {'.'.join(request.extent)};"
+            " let them finish and run again."
+        )
+
+    def build_unmarked(self, request: Request) -> Outcome:
+        """For --empty and --sample: check the SQL, and build only what does not exist yet.
+
+        Whatever is built carries no watermark, so the next ordinary run rebuilds it.
+        """
+        outputs = self.facts.columns(request.sql)
+        target = self.facts.target(request.extent, request.kind, request.extent_exists)
+        analysis = Analysis(request.sql, None, "a run with --empty or --sample", None, True, "")
+        facts = Facts(
+            model=request.model,
+            view=request.view,
+            extent=request.extent,
+            settings=request.settings,
+            heads={},
+            types=Types((), outputs),
+            target=target,
+            docs=request.docs,
+        )
+        plan = plan_refresh(analysis, facts, self.facts)
+        if target.watermark is not None:
+            kept = "left as it is by --empty or --sample"
+            plan = RefreshPlan(request.model, Strategy.NOOP, kept, (), None, (), ())
+        for step in plan.steps:
+            self._run(step.sql)
+        self._pins.forget(request.view, request.extent)
+        return Outcome(plan, statements=self._statements)
+
+    def _facts(self, request: Request, analysis: Analysis, target: Target) -> Facts:
+        watermark = target.watermark
+        known = watermark is not None and watermark.fingerprint == analysis.fingerprint
+        heads = {}
+        for name in analysis.tables or ():
+            mark = watermark.mark(name) if watermark else None
+            heads[name] = self.facts.head(name, mark.version if mark else None)
+        return Facts(
+            model=request.model,
+            view=request.view,
+            extent=request.extent,
+            settings=request.settings,
+            heads=heads,
+            types=watermark.types if watermark and known else self._types(analysis),
+            target=target,
+            full_refresh=request.full_refresh,
+            docs=request.docs,
+            package=__version__,
+            clock=int(time.time() * 1000),
+        )
+
+    def _types(self, analysis: Analysis) -> Types:
+        """Spark's own types, asked once per definition; wrong SQL fails here, before any write."""
+        outputs = self.facts.columns(analysis.sql)
+        probe = analysis.probe()
+        return Types(self.facts.columns(render(probe)) if probe else (), outputs)
+
+    def _apply(self, plan: RefreshPlan, request: Request, outcome: Outcome) -> bool:
+        """Run the steps; False when another run committed first and planning must start over."""
+        for step in plan.steps:
+            if not step.commits or plan.watermark is None:
+                self._run(step.sql)
+            elif not self._commit(step, plan.watermark, request, outcome):
+                return False
+        return True
+
+    def _commit(
+        self, step: Step, watermark: Watermark, request: Request, outcome: Outcome
+    ) -> bool:
+        try:
+            with self._session.settings(_commit_settings(watermark)):
+                rows = self._run(step.sql)
+        except DbtRuntimeError as error:
+            if any(sign in str(error) for sign in _CONFLICTS):
+                return False
+            raise
+        if rows and "num_affected_rows" in rows[0]:
+            _count(outcome, rows[0], 0)
+            return True
+        # A skipped commit (the token was used already) and a CREATE both return nothing.
+        last, metrics = self.facts.last_commit(request.extent)
+        if last is None or last.encode() != watermark.encode():
+            return False
+        _count(outcome, metrics, 1)
+        if outcome.plan.strategy is Strategy.FULL:
+            outcome.rows_inserted = int(metrics.get("numOutputRows", 0))
+        return True
+
+
+def _commit_settings(watermark: Watermark) -> dict[str, str]:
+    return {
+        "spark.databricks.delta.commitInfo.userMetadata": watermark.encode(),
+        "spark.databricks.delta.write.txnAppId": APPLICATION_ID,
+        "spark.databricks.delta.write.txnVersion": str(watermark.generation),
+    }
+
+
+def _count(outcome: Outcome, metrics: Mapping[str, Any], place: int) -> None:
+    for counter, names in _COUNTERS.items():
+        setattr(outcome, counter, int(metrics.get(names[place]) or 0))
+
+
+def _rows_read(plan: RefreshPlan) -> int | None:
+    """Changed rows that the refresh reads, where every commit in the range tells its number."""
+    if plan.strategy is Strategy.FULL:
+        return None
+    total = 0
+    for change in plan.changes:
+        if change.reading is Reading.NOTHING or change.mark is None:
+            continue
+        rows = [c.rows for c in change.head.history if c.version > change.mark.version]
+        if change.reading is not Reading.FEED or None in rows:
+            return None
+        total += sum(r for r in rows if r is not None)
+    return total
+
+
+def _seen(request: Request) -> Request:
+    """After a lost race the extent exists, and what --full-refresh asked for is done or redone."""
+    return Request(**{**vars(request), "extent_exists": True})

@@ -1,0 +1,1 @@
+"""What each aggregate stores, how a change combines with it, and how its value is finished."""

@@ -1,0 +1,360 @@
+"""Relational nodes: frozen, checked at construction, every column name unique in a whole tree.
+
+Because no two scans share a column name, joins need no qualifiers, a self-join is two scans
+with different names, and any expression can be moved between nodes without renaming.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from dbt_ivm.algebra.scalar import Scalar
+from dbt_ivm.names import WEIGHT
+
+
+class State(Enum):
+    """Which state of its table a scan reads."""
+
+    NEW = "new"
+    OLD = "old"
+    DELTA = "delta"
+
+
+TableName = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a table under the name the tree knows it by."""
+
+    name: str
+    source: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Node:
+    """A relation: a bag of rows with named columns."""
+
+    def __post_init__(self) -> None:
+        names = [name.lower() for name in self.columns]
+        if len(set(names)) != len(names):
+            raise ValueError(f"duplicate column in {type(self).__name__}: {self.columns}")
+        self._check()
+
+    def _check(self) -> None:
+        """Raise when an expression refers to a column that the inputs do not have."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        raise NotImplementedError(type(self).__name__)
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return ()
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        """The same operator on other inputs."""
+        return self
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        """Every expression of this node itself."""
+        return ()
+
+    def _require(self, scalars: tuple[Scalar, ...], available: tuple[str, ...]) -> None:
+        missing = {name for s in scalars for name in s.columns} - set(available)
+        if missing:
+            raise ValueError(f"{type(self).__name__} refers to unknown columns {sorted(missing)}")
+
+
+@dataclass(frozen=True)
+class Scan(Node):
+    """The columns of a stored table that the query uses."""
+
+    table: TableName
+    fields: tuple[Field, ...]
+    state: State = State.NEW
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        names = tuple(field.name for field in self.fields)
+        return (*names, WEIGHT) if self.state is State.DELTA else names
+
+
+@dataclass(frozen=True)
+class OneRow(Node):
+    """The relation of one row without columns: `select 1` has it as its input."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
+class Unary(Node):
+    """A node with one input."""
+
+    input: Node
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.input.columns
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        return replace(self, input=inputs[0])
+
+    def _check(self) -> None:
+        self._require(self.scalars, self.input.columns)
+
+
+@dataclass(frozen=True)
+class Filter(Unary):
+    """sigma: the rows for which the predicate is true."""
+
+    predicate: Scalar
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        return (self.predicate,)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A named expression."""
+
+    name: str
+    value: Scalar
+
+
+@dataclass(frozen=True)
+class Project(Unary):
+    """pi: expressions over each row; keeps duplicates."""
+
+    items: tuple[Item, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(item.name for item in self.items)
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        return tuple(item.value for item in self.items)
+
+
+@dataclass(frozen=True)
+class Generate(Unary):
+    """`lateral view [outer] f(…)`: each row beside every row the generator makes of it."""
+
+    generator: Scalar
+    outer: bool
+    names: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.input.columns, *self.names)
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        return (self.generator,)
+
+
+@dataclass(frozen=True)
+class AggregateCall:
+    """One aggregate: function, arguments, modifiers, and the whole call as written."""
+
+    name: str
+    function: str
+    arguments: tuple[Scalar, ...]
+    condition: Scalar | None
+    plain: bool
+    """False when the call carries DISTINCT, WITHIN GROUP or IGNORE NULLS."""
+    written: Scalar
+
+
+@dataclass(frozen=True)
+class Aggregate(Unary):
+    """gamma: one row per key; without keys one row even of an empty input."""
+
+    keys: tuple[str, ...]
+    calls: tuple[AggregateCall, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.keys, *(c.name for c in self.calls))
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        return tuple(c.written for c in self.calls)
+
+    def _check(self) -> None:
+        super()._check()
+        if not set(self.keys) <= set(self.input.columns):
+            raise ValueError(f"unknown keys {self.keys}")
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """One `order by` item, as written apart from its column names."""
+
+    value: Scalar
+
+
+@dataclass(frozen=True)
+class Sort(Unary):
+    """`order by`, kept for what stands above it and for `limit`."""
+
+    keys: tuple[SortKey, ...]
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        return tuple(key.value for key in self.keys)
+
+
+@dataclass(frozen=True)
+class Limit(Unary):
+    """`limit n offset m`."""
+
+    limit: Scalar | None
+    offset: Scalar | None
+
+
+@dataclass(frozen=True)
+class Net(Unary):
+    """A delta with equal rows added up and those of weight 0 dropped."""
+
+    def _check(self) -> None:
+        if WEIGHT not in self.input.columns:
+            raise ValueError("only a delta can be netted")
+
+
+@dataclass(frozen=True)
+class Distinct(Unary):
+    """The distinct rows; used for touched keys."""
+
+
+@dataclass(frozen=True)
+class Named(Unary):
+    """An intermediate result with a name, printed once and read by name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Join(Node):
+    """Inner or cross join, any condition."""
+
+    left: Node
+    right: Node
+    condition: Scalar | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.left.columns, *self.right.columns)
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        return replace(self, left=inputs[0], right=inputs[1])
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        return (self.condition,) if self.condition else ()
+
+    def _check(self) -> None:
+        self._require(self.scalars, self.columns)
+
+
+@dataclass(frozen=True)
+class SemiJoin(Node):
+    """Rows of the left input whose key columns equal (`<=>`) those of some row on the right."""
+
+    left: Node
+    right: Node
+    keys: tuple[tuple[str, str], ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.left.columns
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        return replace(self, left=inputs[0], right=inputs[1])
+
+
+@dataclass(frozen=True)
+class Lookup(Node):
+    """Each left row beside the right row of the same key (`<=>`), or beside NULLs."""
+
+    left: Node
+    right: Node
+    keys: tuple[tuple[str, str], ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.left.columns, *self.right.columns)
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        return replace(self, left=inputs[0], right=inputs[1])
+
+
+@dataclass(frozen=True)
+class UnionAll(Node):
+    """Bag union by position, under names of its own."""
+
+    branches: tuple[Node, ...]
+    names: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return self.branches
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        return replace(self, branches=inputs)
+
+    def _check(self) -> None:
+        if any(len(branch.columns) != len(self.names) for branch in self.branches):
+            raise ValueError("branches of a union differ in width")
+
+
+def transform(node: Node, change: Callable[[Node], Node]) -> Node:
+    """Rebuild the tree bottom up, passing every node through `change`."""
+    inputs = tuple(transform(i, change) for i in node.inputs)
+    return change(node if inputs == node.inputs else node.with_inputs(inputs))
+
+
+def scans(node: Node) -> tuple[Scan, ...]:
+    """All scans of a tree, left to right."""
+    if isinstance(node, Scan):
+        return (node,)
+    return tuple(scan for i in node.inputs for scan in scans(i))
+
+
+def is_comparable(type_: str) -> bool:
+    """Whether Spark can compare and group by values of a type: maps and variants it cannot."""
+    lowered = type_.lower()
+    return "map<" not in lowered and "variant" not in lowered and lowered != "void"
+
+
+def tables(node: Node) -> tuple[TableName, ...]:
+    """The tables a tree reads, each once, in order of appearance."""
+    return tuple(dict.fromkeys(scan.table for scan in scans(node)))

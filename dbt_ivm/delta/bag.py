@@ -1,0 +1,82 @@
+"""Models without an aggregate: each distinct row is stored once with its count (count algorithm).
+
+d = γ_{all columns; sum(weight)}(ΔQ), rows of weight 0 dropped
+merge: count + d, delete at 0, insert what is new
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_ivm.algebra.nodes import Aggregate, AggregateCall, Generate, Node
+from dbt_ivm.algebra.rewrite import select_columns
+from dbt_ivm.algebra.scalar import Scalar, call, column
+from dbt_ivm.delta.extent import Extent, from_change, named, query, signed
+from dbt_ivm.delta.rules import Changes
+from dbt_ivm.names import COUNT, HIDDEN_PREFIX, WEIGHT
+from dbt_ivm.sql.dialect import literal, parse_type
+from dbt_ivm.sql.render import ReadScan
+from dbt_ivm.sql.statements import Merge
+
+
+@dataclass(frozen=True)
+class BagExtent(Extent):
+    """Rows of `node`, each once, beside the number of times it occurs."""
+
+    node: Node
+    unique: bool
+    """Proved that no row occurs twice, so the view need not repeat any."""
+
+    @property
+    def family(self) -> str:
+        return "bag"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.node.columns
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        return (*self.keys, COUNT)
+
+    def rebuilt(self) -> Node:
+        return Aggregate(self.node, self.keys, (_counted(call("count", exp.Star())),))
+
+    def read(self) -> Node:
+        if self.unique:
+            return select_columns(self.scan(), self.keys)
+        times = exp.Cast(this=column(COUNT), to=parse_type("int"))
+        copies = call("explode", call("array_repeat", literal(0), times))
+        repeated = Generate(self.scan(), Scalar(copies), False, (HIDDEN_PREFIX + "copy",))
+        return select_columns(repeated, self.keys)
+
+    def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
+        total = call("sum", column(WEIGHT))
+        change = Aggregate(signed(self.node, self.keys, changes), self.keys, (_counted(total),))
+        using = query(named("change", change), read_scan)
+        using = using.where(exp.NEQ(this=column(COUNT), expression=literal(0)))
+        merged = exp.Add(this=column(COUNT, "t"), expression=column(COUNT, "d"))
+        return Merge(
+            self.table,
+            using,
+            self.keys,
+            delete_if=exp.EQ(this=merged, expression=literal(0)),
+            update_if=None,
+            update={COUNT: merged.copy()},
+            insert_if=None,
+            insert=from_change(self.stored),
+        )
+
+    def reads_sources(self, changes: Changes) -> bool:
+        return _joins_changed(self.node, changes)
+
+
+def _joins_changed(node: Node, changes: Changes) -> bool:
+    joined = len(node.inputs) > 1 and type(node).__name__ == "Join" and changes.touch(node)
+    return joined or any(_joins_changed(i, changes) for i in node.inputs)
+
+
+def _counted(tree: exp.Expr) -> AggregateCall:
+    return AggregateCall(COUNT, "count", (), None, True, Scalar(tree))

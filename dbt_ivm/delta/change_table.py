@@ -1,0 +1,154 @@
+"""Combinable aggregates: a change table keyed by group is added to the stored state.
+
+    d = γ_{G; slots}(ΔQ)              one row per touched group, net change per slot
+    merge: each slot combines with its stored value; count 0 deletes; unmatched groups are inserted
+
+No source is read at all, except for min and max of groups whose stored extremum left:
+
+    stale = keys of d whose extremum left     refill = γ(Q_new ⋉ stale)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_ivm.aggregates.slots import ExtremumSlot, Slot
+from dbt_ivm.algebra.nodes import (
+    Aggregate,
+    AggregateCall,
+    Filter,
+    Item,
+    Join,
+    Lookup,
+    Net,
+    Node,
+    Project,
+    SemiJoin,
+)
+from dbt_ivm.algebra.rewrite import select_columns
+from dbt_ivm.algebra.scalar import Scalar, column, ref
+from dbt_ivm.delta.extent import Extent, from_change, named, query, signed
+from dbt_ivm.delta.rules import Changes, new
+from dbt_ivm.names import COUNT, HIDDEN_PREFIX
+from dbt_ivm.sql.dialect import literal
+from dbt_ivm.sql.render import ReadScan
+from dbt_ivm.sql.statements import Merge
+
+_STORED = HIDDEN_PREFIX + "t_"
+_GROUP = HIDDEN_PREFIX + "g_"
+
+
+@dataclass(frozen=True)
+class ChangeTableExtent(Extent):
+    """Groups of `node` with the partial state of every aggregate."""
+
+    node: Aggregate
+    slots: tuple[Slot, ...]
+    finals: tuple[tuple[str, Scalar], ...]
+    """Per aggregate call, its value over the slots."""
+
+    @property
+    def family(self) -> str:
+        return "combinable"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.node.keys
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        return (*self.keys, *(slot.name for slot in self.slots))
+
+    @property
+    def _extrema(self) -> tuple[ExtremumSlot, ...]:
+        return tuple(slot for slot in self.slots if isinstance(slot, ExtremumSlot))
+
+    def rebuilt(self) -> Node:
+        calls = tuple(_call(slot.name, slot.build()) for slot in self.slots)
+        return Aggregate(self.node.input, self.keys, calls)
+
+    def read(self) -> Node:
+        values = {key: column(key) for key in self.keys}
+        values |= {name: final.tree for name, final in self.finals}
+        return self._finished(values, self.scan())
+
+    def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
+        change = named("change", self._change_table(changes))
+        source: Node = change
+        if self._extrema:
+            source = self._refilled(change)
+        gone = exp.EQ(this=self._slot(COUNT).merged(), expression=literal(0))
+        return Merge(
+            self.table,
+            query(source, read_scan),
+            self.keys,
+            delete_if=gone if self.keys else None,
+            update_if=exp.or_(*(slot.differs() for slot in self.slots)),
+            update={slot.name: slot.merged() for slot in self.slots},
+            insert_if=exp.GT(this=column(COUNT, "d"), expression=literal(0)),
+            insert=from_change(self.keys) | {slot.name: slot.inserted() for slot in self.slots},
+        )
+
+    def reads_sources(self, changes: Changes) -> bool:
+        from dbt_ivm.delta.bag import _joins_changed
+
+        return bool(self._extrema) or _joins_changed(self.node, changes)
+
+    def _slot(self, name: str) -> Slot:
+        return next(slot for slot in self.slots if slot.name == name)
+
+    def _change_table(self, changes: Changes) -> Node:
+        """γ over signed rows; groups whose change nets to nothing are dropped."""
+        used = {name for call in self.node.calls for name in call.written.columns}
+        columns = tuple(c for c in self.node.input.columns if c in used or c in self.keys)
+        rows = signed(self.node.input, columns, changes)
+        if self._extrema:
+            # A value that came and left within the range must not pass for the extremum.
+            rows = Net(rows)
+        calls = tuple(
+            _call(name, tree) for slot in self.slots for name, tree in slot.changes().items()
+        )
+        moved = exp.or_(*(slot.is_change() for slot in self.slots))
+        return Filter(Aggregate(rows, self.keys, calls), Scalar(moved))
+
+    def _refilled(self, change: Node) -> Node:
+        """The change table beside the recomputed extrema of its stale groups."""
+        groups = select_columns(self._stale(change), tuple(_STORED + key for key in self.keys))
+        if not self.keys:
+            groups = self._stale(change)
+        calls = tuple(_call(slot.refill, slot.build()) for slot in self._extrema)
+        pairs = tuple((key, _STORED + key) for key in self.keys)
+        rows = SemiJoin(new(self.node.input), named("stale", groups), pairs)
+        fresh: Node = Aggregate(rows, self.keys, calls)
+        renamed = tuple(Item(_GROUP + key, ref(key)) for key in self.keys)
+        passed = tuple(Item(slot.refill, ref(slot.refill)) for slot in self._extrema)
+        fresh = Project(fresh, (*renamed, *passed))
+        matched = Lookup(change, fresh, tuple((key, _GROUP + key) for key in self.keys))
+        return select_columns(
+            matched, tuple(name for name in matched.columns if not name.startswith(_GROUP))
+        )
+
+    def _stale(self, change: Node) -> Node:
+        """Change-table rows joined with their stored groups, only where an extremum left."""
+        held = self.scan(_STORED)
+        names = {name: Scalar(column(name)) for name in change.columns}
+        same = [
+            exp.NullSafeEQ(this=column(key), expression=column(_STORED + key)) for key in self.keys
+        ]
+        left = exp.or_(*(_unqualified(slot.stale()) for slot in self._extrema))
+        assert names
+        return Join(change, held, Scalar(exp.and_(*same, left)))
+
+
+def _unqualified(tree: exp.Expr) -> exp.Expr:
+    """`t.x` and `d.x` of a MERGE as the columns they have in a join of both."""
+    tree = exp.Paren(this=tree)
+    for node in list(tree.find_all(exp.Column)):
+        node.replace(column(_STORED + node.name if node.table == "t" else node.name))
+    return tree
+
+
+def _call(name: str, tree: exp.Expr) -> AggregateCall:
+    return AggregateCall(name, "", (), None, True, Scalar(tree))

@@ -1,0 +1,88 @@
+"""What an extent is to the planner: how it is built, read by the view, and changed by a MERGE."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_ivm.algebra.nodes import Field, Item, Named, Node, Project, Scan, TableName
+from dbt_ivm.algebra.rewrite import select_columns
+from dbt_ivm.algebra.scalar import Scalar, column, ref
+from dbt_ivm.delta.rules import Changes, delta
+from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
+from dbt_ivm.sql.render import ReadScan, to_query
+from dbt_ivm.sql.statements import Merge
+
+
+@dataclass(frozen=True)
+class Extent(ABC):
+    """The stored state of a node: its key columns and hidden columns."""
+
+    table: TableName
+
+    @property
+    @abstractmethod
+    def family(self) -> str:
+        """Operator family shown by explain."""
+
+    @property
+    @abstractmethod
+    def keys(self) -> tuple[str, ...]:
+        """Columns that identify a stored row."""
+
+    @property
+    @abstractmethod
+    def stored(self) -> tuple[str, ...]:
+        """All columns of the table."""
+
+    @abstractmethod
+    def rebuilt(self) -> Node:
+        """The whole content at the head versions."""
+
+    @abstractmethod
+    def read(self) -> Node:
+        """The maintained node's rows, read back from the extent."""
+
+    @abstractmethod
+    def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
+        """The change between watermark and heads as one MERGE."""
+
+    @abstractmethod
+    def reads_sources(self, changes: Changes) -> bool:
+        """Whether a refresh reads more than the changes themselves."""
+
+    def scan(self, prefix: str = "") -> Scan:
+        """The extent as a table, its columns optionally under other names."""
+        return Scan(self.table, tuple(Field(prefix + name, name, "") for name in self.stored))
+
+    def _finished(self, values: Mapping[str, exp.Expr], source: Node) -> Node:
+        return Project(source, tuple(Item(name, Scalar(tree)) for name, tree in values.items()))
+
+
+def signed(node: Node, columns: tuple[str, ...], changes: Changes) -> Node:
+    """The delta of a node on the columns that matter, with its weight."""
+    changed = delta(node, changes)
+    if changed is None:
+        raise AssertionError("nothing changed: there is nothing to merge")
+    return select_columns(changed, (*columns, WEIGHT))
+
+
+def named(name: str, node: Node) -> Named:
+    """An intermediate result, printed once as the CTE `__ivm_<name>`."""
+    return Named(node, HIDDEN_PREFIX + name)
+
+
+def query(node: Node, read_scan: ReadScan) -> exp.Query:
+    """The SQL of a tree."""
+    return to_query(node, read_scan)
+
+
+def from_change(names: tuple[str, ...]) -> dict[str, exp.Expr]:
+    """`insert (k, …) values (d.k, …)` for columns taken over as they are."""
+    return {name: column(name, "d") for name in names}
+
+
+__all__ = ["Extent", "from_change", "named", "query", "ref", "signed"]

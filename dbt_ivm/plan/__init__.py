@@ -1,0 +1,1 @@
+"""Facts in, `RefreshPlan` out: strategy, statements and explanation of one refresh."""

@@ -1,0 +1,144 @@
+"""A model's SQL as the planner sees it: the maintained core, what the view adds, what was refused."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_ivm.algebra.keys import UniqueColumns
+from dbt_ivm.algebra.nodes import (
+    Aggregate,
+    Filter,
+    Generate,
+    Item,
+    Limit,
+    Node,
+    Project,
+    Scan,
+    Sort,
+    TableName,
+    tables,
+)
+from dbt_ivm.algebra.rewrite import prune, select_columns
+from dbt_ivm.algebra.scalar import column
+from dbt_ivm.errors import Unsupported
+from dbt_ivm.plan.describe import fingerprint
+from dbt_ivm.sql.catalog import Catalog
+from dbt_ivm.sql.dialect import table
+from dbt_ivm.sql.functions import Functions
+from dbt_ivm.sql.pin import references
+from dbt_ivm.sql.render import to_query
+from dbt_ivm.sql.scope import Output
+from dbt_ivm.sql.select import resolve_model
+
+
+@dataclass(frozen=True)
+class Maintainable:
+    """A model split at its topmost stateful operator."""
+
+    core: Node
+    """What the extent keeps: an aggregate, or the rows of a bag."""
+    tree: Node
+    """The whole query; everything above the core lives in the view."""
+    outputs: tuple[Output, ...]
+    unique: tuple[tuple[TableName, frozenset[str]], ...]
+
+    @property
+    def unique_columns(self) -> UniqueColumns:
+        return dict(self.unique)
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What planning needs to know about the SQL, before any fact about versions."""
+
+    sql: str
+    maintainable: Maintainable | None
+    refusal: str
+    """Why there is no maintainable form."""
+    tables: tuple[TableName, ...] | None
+    """Base tables, or None where not even those are known."""
+    volatile: bool
+    fingerprint: str
+
+    def probe(self) -> exp.Query | None:
+        """A query whose column types the planner needs: keys and aggregate arguments, or rows."""
+        if self.maintainable is None:
+            return None
+        core = self.maintainable.core
+        if not isinstance(core, Aggregate):
+            return to_query(core, _unpinned)
+        first = [
+            Item(c.name, c.arguments[0])
+            for c in core.calls
+            if c.arguments and not isinstance(c.arguments[0].tree, exp.Star | exp.Distinct)
+        ]
+        used = sorted({n for c in core.calls for n in c.written.columns} - set(core.keys))
+        columns = select_columns(core.input, (*core.keys, *used))
+        assert isinstance(columns, Project)
+        return to_query(Project(core.input, (*columns.items, *first)), _unpinned)
+
+
+def analyze(sql: str, catalog: Catalog, functions: Functions) -> Analysis:
+    """Resolve a model; what cannot be maintained is kept as a refusal with its reason."""
+    try:
+        maintainable = _maintainable(sql, catalog, functions)
+    except Unsupported as refusal:
+        return _refused(sql, str(refusal), catalog, functions)
+    core = maintainable.core
+    return Analysis(sql, maintainable, "", tables(core), False, fingerprint(core))
+
+
+def _maintainable(sql: str, catalog: Catalog, functions: Functions) -> Maintainable:
+    relation = resolve_model(sql, catalog, functions)
+    tree = prune(relation.node, frozenset(o.name for o in relation.outputs))
+    core = _core(tree)
+    _check_below(core)
+    names = tuple(o.name for o in relation.outputs)
+    if core is tree and not isinstance(core, Aggregate) and tree.columns != names:
+        core = tree = select_columns(tree, tuple(dict.fromkeys(names)))
+    unique = []
+    for name in tables(core):
+        fact = catalog.relation(name)
+        if fact.unique is not None:
+            unique.append((name, frozenset(c.lower() for c in fact.unique)))
+    return Maintainable(core, tree, relation.outputs, tuple(unique))
+
+
+def _core(tree: Node) -> Node:
+    """The topmost stateful operator: an aggregate under stateless ones, else the rows themselves."""
+    node, bag = tree, tree
+    while isinstance(node, Filter | Project | Generate | Sort | Limit):
+        if isinstance(node, Sort | Limit):
+            bag = node.input
+        node = node.input
+    return node if isinstance(node, Aggregate) else bag
+
+
+def _check_below(core: Node) -> None:
+    """Below the core only operators with a delta rule may stand."""
+    below = core.inputs if isinstance(core, Aggregate) else (core,)
+    pending = list(below)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Aggregate):
+            raise Unsupported("an aggregate below another operator", "the model")
+        if isinstance(node, Sort | Limit):
+            raise Unsupported("LIMIT below another operator", "the model")
+        pending.extend(node.inputs)
+
+
+def _refused(sql: str, reason: str, catalog: Catalog, functions: Functions) -> Analysis:
+    digest = hashlib.sha256(f"refused\n{sql}".encode()).hexdigest()[:32]
+    try:
+        found = references(sql, catalog, functions)
+    except Unsupported:
+        return Analysis(sql, None, reason, None, True, digest)
+    return Analysis(sql, None, reason, found.tables, found.volatile, digest)
+
+
+def _unpinned(scan: Scan) -> exp.Query:
+    items = [exp.alias_(column(f.source), f.name, quoted=True) for f in scan.fields]
+    return exp.select(*items).from_(table(scan.table))

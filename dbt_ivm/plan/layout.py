@@ -1,0 +1,69 @@
+"""Which extent a model gets: bag, change table or key-wise groups, by the types of its columns."""
+
+from __future__ import annotations
+
+from dbt_ivm.aggregates.registry import NotCombinable, combine
+from dbt_ivm.aggregates.slots import ExtremumSlot, SlotTable
+from dbt_ivm.algebra.keys import is_unique
+from dbt_ivm.algebra.nodes import Aggregate, Node, TableName, is_comparable
+from dbt_ivm.algebra.scalar import Scalar
+from dbt_ivm.delta.bag import BagExtent
+from dbt_ivm.delta.change_table import ChangeTableExtent
+from dbt_ivm.delta.extent import Extent
+from dbt_ivm.delta.keywise import KeywiseExtent
+from dbt_ivm.errors import Unsupported
+from dbt_ivm.names import HIDDEN_PREFIX
+from dbt_ivm.plan.analysis import Maintainable
+from dbt_ivm.plan.watermark import Types
+
+
+def extent_of(model: Maintainable, types: Types, table: TableName) -> tuple[Extent, str]:
+    """The extent, and why its aggregates are key-wise where they are."""
+    core = model.core
+    if isinstance(core, Aggregate):
+        _require_comparable(core.keys, types, "group key")
+        return _grouped(core, types, table)
+    _require_comparable(core.columns, types, "column")
+    return BagExtent(table, core, is_unique(core, model.unique_columns)), ""
+
+
+def _grouped(core: Aggregate, types: Types, table: TableName) -> tuple[Extent, str]:
+    slots, finals = SlotTable(), []
+    used = sorted({name for c in core.calls for name in c.written.columns})
+    nettable = all(is_comparable(types.input(name)) for name in used)
+    try:
+        for c in core.calls:
+            finals.append((c.name, Scalar(combine(c, types.input(c.name), slots))))
+        if not nettable and any(isinstance(slot, ExtremumSlot) for slot in slots.slots):
+            raise NotCombinable("min and max beside a map cannot be netted")
+    except NotCombinable as reason:
+        incomparable = frozenset(
+            HIDDEN_PREFIX + c.name for c in core.calls if not _comparable_call(c.name, core, types)
+        )
+        return KeywiseExtent(table, core, incomparable, nettable), str(reason)
+    return ChangeTableExtent(table, core, tuple(slots.slots), tuple(finals)), ""
+
+
+def _comparable_call(name: str, core: Aggregate, types: Types) -> bool:
+    written = next(c.written for c in core.calls if c.name == name)
+    return all(is_comparable(types.input(column)) for column in (name, *written.columns))
+
+
+def _require_comparable(columns: tuple[str, ...], types: Types, role: str) -> None:
+    for name in columns:
+        if not is_comparable(types.input(name)):
+            raise Unsupported(
+                f"the {role} `{name}` of type {types.input(name)}, which Spark cannot compare,",
+                "the model",
+            )
+
+
+def above_extent(model: Maintainable, extent: Extent) -> Node:
+    """The whole query with its core replaced by what the extent holds."""
+
+    def rebuild(node: Node) -> Node:
+        if node is model.core:
+            return extent.read()
+        return node.with_inputs(tuple(rebuild(i) for i in node.inputs))
+
+    return rebuild(model.tree)

@@ -1,0 +1,81 @@
+"""What a plan is made of: facts about one model, the plan, and its steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from dbt_ivm.algebra.nodes import TableName
+from dbt_ivm.plan.settings import Settings
+from dbt_ivm.plan.watermark import Types, Watermark
+from dbt_ivm.sources.facts import Head, SourceChange
+
+
+class Strategy(Enum):
+    """How a model is brought up to date."""
+
+    NOOP = "noop"
+    INCREMENTAL = "incremental"
+    FULL = "full"
+
+
+@dataclass(frozen=True)
+class Docs:
+    """Descriptions that `persist_docs` puts on the view."""
+
+    relation: str | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Target:
+    """What stands in the catalog under the model's names."""
+
+    kind: str | None = None
+    """`table`, `view`, or nothing yet."""
+    extent: Head | None = None
+    watermark: Watermark | None = None
+    problem: str = ""
+    """Why the extent cannot be built upon although it exists."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything a refresh is planned from."""
+
+    model: str
+    view: TableName
+    extent: TableName
+    settings: Settings
+    heads: dict[TableName, Head]
+    types: Types
+    target: Target
+    full_refresh: bool = False
+    docs: Docs = field(default_factory=Docs)
+    package: str = ""
+    clock: int = 0
+    """Milliseconds; the generation of a first build, so that a recreated extent never repeats one."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One statement. A step that commits carries the watermark and the idempotence token."""
+
+    title: str
+    sql: str
+    commits: bool = False
+
+
+@dataclass(frozen=True)
+class RefreshPlan:
+    """What a refresh will do and why; both the run and explain read it."""
+
+    model: str
+    strategy: Strategy
+    reason: str
+    steps: tuple[Step, ...]
+    watermark: Watermark | None
+    """What the committing step brings the extent to."""
+    changes: tuple[SourceChange, ...]
+    tree: tuple[str, ...]
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,164 @@
+"""Facts in, `RefreshPlan` out."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from dbt_ivm.delta.extent import Extent
+from dbt_ivm.delta.rules import Changes
+from dbt_ivm.errors import IvmError, Unsupported
+from dbt_ivm.plan.analysis import Analysis
+from dbt_ivm.plan.describe import tree_lines
+from dbt_ivm.plan.layout import extent_of
+from dbt_ivm.plan.model import Facts, RefreshPlan, Step, Strategy
+from dbt_ivm.plan.settings import OnUnsupported, Refresh
+from dbt_ivm.plan.storage import build_step, drop_table_step, view_step
+from dbt_ivm.plan.watermark import STATE_FORMAT, Watermark
+from dbt_ivm.sources.delta import DeltaReader, classify
+from dbt_ivm.sources.facts import Reading, SourceChange
+from dbt_ivm.sql.catalog import Catalog
+from dbt_ivm.sql.dialect import render
+
+
+@dataclass(frozen=True)
+class _Form:
+    """The shape a model is kept in: an extent with rules, or a plain copy of its result."""
+
+    extent: Extent | None
+    refusal: str
+    note: str
+
+
+def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshPlan:
+    """Decide between noop, incremental and full, and write the statements of the choice."""
+    form = _form(analysis, facts)
+    _refuse_if_asked(form, facts)
+    changes = tuple(_change(facts, name) for name in analysis.tables or ())
+    strategy, reason = _decide(analysis, form, facts, changes)
+    view = view_step(analysis, form.extent, facts)
+    current = facts.target.watermark
+    watermark = Watermark(
+        generation=current.generation + 1 if current else facts.clock,
+        fingerprint=analysis.fingerprint,
+        view=hashlib.sha256(view.sql.encode()).hexdigest()[:16],
+        marks=tuple(change.head.mark() for change in changes),
+        types=facts.types,
+        package=facts.package,
+    )
+    steps: list[Step] = []
+    if strategy is Strategy.FULL:
+        steps.append(build_step(analysis, form.extent, facts, catalog))
+    elif strategy is Strategy.INCREMENTAL and form.extent is not None:
+        steps.append(_merge_step(form.extent, changes))
+    if facts.target.kind == "table":
+        steps.append(drop_table_step(facts.view))
+    stale_view = current is None or current.view != watermark.view
+    if strategy is Strategy.FULL or stale_view or facts.target.kind != "view":
+        steps.append(view)
+    return RefreshPlan(
+        model=facts.model,
+        strategy=strategy,
+        reason=reason,
+        steps=tuple(steps),
+        watermark=None if strategy is Strategy.NOOP else watermark,
+        changes=changes,
+        tree=_tree(analysis, form),
+        notes=_notes(form, changes),
+    )
+
+
+def _form(analysis: Analysis, facts: Facts) -> _Form:
+    if analysis.maintainable is None:
+        return _Form(None, analysis.refusal, "")
+    try:
+        extent, note = extent_of(analysis.maintainable, facts.types, facts.extent)
+    except Unsupported as refusal:
+        return _Form(None, str(refusal), "")
+    return _Form(extent, "", note)
+
+
+def _refuse_if_asked(form: _Form, facts: Facts) -> None:
+    if not form.refusal:
+        return
+    settings = facts.settings
+    asked = (
+        "ivm_on_unsupported: error"
+        if settings.on_unsupported is OnUnsupported.ERROR
+        else "ivm_refresh: incremental"
+        if settings.refresh is Refresh.INCREMENTAL
+        else ""
+    )
+    if asked:
+        raise IvmError(
+            f"Model {facts.model} cannot be maintained incrementally: {form.refusal} has no rule."
+            f" Rewrite it, or allow rebuilding by removing `{asked}`."
+        )
+
+
+def _change(facts: Facts, name: tuple[str, ...]) -> SourceChange:
+    watermark = facts.target.watermark
+    return classify(facts.heads[name], watermark.mark(name) if watermark else None)
+
+
+def _decide(
+    analysis: Analysis, form: _Form, facts: Facts, changes: tuple[SourceChange, ...]
+) -> tuple[Strategy, str]:
+    target, watermark = facts.target, facts.target.watermark
+    lost = [c.reason for c in changes if c.reading is Reading.IMPOSSIBLE]
+    obstacles = (
+        (facts.full_refresh, "asked for with --full-refresh"),
+        (target.extent is None, "first build"),
+        (bool(target.problem), target.problem),
+        (watermark is None, "the extent carries no watermark"),
+        (watermark is not None and watermark.format != STATE_FORMAT, "the stored format changed"),
+        (
+            watermark is not None and watermark.fingerprint != analysis.fingerprint,
+            "the definition changed",
+        ),
+        (facts.settings.refresh is Refresh.FULL, "the model sets ivm_refresh: full"),
+        (analysis.tables is None or analysis.volatile, f"{form.refusal} has no rule"),
+        (bool(lost), lost[0] if lost else ""),
+    )
+    for stands, reason in obstacles:
+        if stands:
+            return Strategy.FULL, reason
+    if all(change.reading is Reading.NOTHING for change in changes):
+        return Strategy.NOOP, "nothing changed"
+    if form.extent is None:
+        return Strategy.FULL, f"{form.refusal} has no rule"
+    moved = [c for c in changes if c.reading is not Reading.NOTHING]
+    return Strategy.INCREMENTAL, "changed: " + ", ".join(".".join(c.head.table) for c in moved)
+
+
+def _merge_step(extent: Extent, changes: tuple[SourceChange, ...]) -> Step:
+    by_table = {change.head.table: change for change in changes}
+    moved = Changes(
+        frozenset(name for name, c in by_table.items() if c.reading is not Reading.NOTHING)
+    )
+    # A source whose commits changed no row is read at its head on both sides.
+    merge = extent.merge(moved, DeltaReader(by_table))
+    return Step("apply the change", render(merge.tree()), commits=True)
+
+
+def _tree(analysis: Analysis, form: _Form) -> tuple[str, ...]:
+    model = analysis.maintainable
+    if model is None:
+        return ()
+    lines = tree_lines(model.tree)
+    family = form.extent.family if form.extent else "not maintained"
+    above = len(lines) - len(tree_lines(model.core))
+    depth = len(lines[above]) - len(lines[above].lstrip())
+    core = tree_lines(model.core, depth // 2)
+    core[0] += f"  <- extent, {family}"
+    return tuple(f"{line.split('  [')[0]}  [view]" for line in lines[:above]) + tuple(core)
+
+
+def _notes(form: _Form, changes: tuple[SourceChange, ...]) -> tuple[str, ...]:
+    notes = [form.note] if form.note else []
+    notes += [
+        f"`{'.'.join(c.head.table)}` is read as a {c.reading.value}: {c.reason}"
+        for c in changes
+        if c.reading is Reading.DIFFERENCE
+    ]
+    return tuple(notes)

@@ -1,0 +1,108 @@
+"""Model settings of the `ivm` materialization, validated in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeVar
+
+from dbt_ivm.errors import IvmError
+from dbt_ivm.sql.functions import Functions
+
+
+class Refresh(Enum):
+    """`ivm_refresh`: how a model may be refreshed."""
+
+    AUTO = "auto"
+    INCREMENTAL = "incremental"
+    FULL = "full"
+
+
+class OnUnsupported(Enum):
+    """`ivm_on_unsupported`: what happens to SQL that cannot be maintained."""
+
+    WARN = "warn"
+    ERROR = "error"
+
+
+FORMATS = ("delta",)
+_Choice = TypeVar("_Choice", bound=Enum)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything a model's config says about how its extent is kept."""
+
+    refresh: Refresh = Refresh.AUTO
+    on_unsupported: OnUnsupported = OnUnsupported.WARN
+    functions: Functions = Functions()
+    file_format: str = "delta"
+    partition_by: tuple[str, ...] = ()
+    cluster_by: tuple[str, ...] = ()
+    location_root: str | None = None
+    properties: tuple[tuple[str, str], ...] = ()
+
+
+def read_settings(config: Mapping[str, Any], model: str) -> Settings:
+    """Check a model's config; a wrong value is an error that lists the allowed ones."""
+    unknown = sorted(key for key in config if str(key).startswith("ivm_") and key not in _SETTINGS)
+    if unknown:
+        raise IvmError(
+            f"Model {model}: unknown setting `{unknown[0]}`; dbt-ivm has {_listed(_SETTINGS)}."
+        )
+    file_format = str(config.get("file_format") or "delta").lower()
+    if file_format not in FORMATS:
+        raise IvmError(
+            f"Model {model}: file_format `{file_format}` cannot hold an ivm model;"
+            f" allowed: {_listed(FORMATS)}. Remove the setting or use materialized='table'."
+        )
+    if config.get("buckets"):
+        raise IvmError(
+            f"Model {model}: `buckets` does not exist on Delta; use `clustered_by` alone for"
+            " liquid clustering."
+        )
+    return Settings(
+        refresh=_choice(config, "ivm_refresh", Refresh.AUTO, model),
+        on_unsupported=_choice(config, "ivm_on_unsupported", OnUnsupported.WARN, model),
+        functions=Functions(
+            frozenset(n.lower() for n in _names(config, "ivm_deterministic_functions", model)),
+            frozenset(n.lower() for n in _names(config, "ivm_aggregate_functions", model)),
+        ),
+        file_format=file_format,
+        partition_by=_names(config, "partition_by", model),
+        cluster_by=_names(config, "liquid_clustered_by", model)
+        or _names(config, "clustered_by", model),
+        location_root=config.get("location_root"),
+        properties=tuple((str(k), str(v)) for k, v in (config.get("tblproperties") or {}).items()),
+    )
+
+
+_SETTINGS = (
+    "ivm_refresh",
+    "ivm_on_unsupported",
+    "ivm_deterministic_functions",
+    "ivm_aggregate_functions",
+)
+
+
+def _choice(config: Mapping[str, Any], key: str, default: _Choice, model: str) -> _Choice:
+    value = config.get(key)
+    if value is None:
+        return default
+    allowed = {member.value: member for member in type(default)}
+    if not isinstance(value, str) or value.lower() not in allowed:
+        raise IvmError(f"Model {model}: {key} is {value!r}; allowed: {_listed(allowed)}.")
+    return allowed[value.lower()]
+
+
+def _names(config: Mapping[str, Any], key: str, model: str) -> tuple[str, ...]:
+    value = config.get(key) or ()
+    names = (value,) if isinstance(value, str) else tuple(value)
+    if not all(isinstance(name, str) for name in names):
+        raise IvmError(f"Model {model}: {key} must be a name or a list of names, not {value!r}.")
+    return names
+
+
+def _listed(values: Any) -> str:
+    return ", ".join(f"`{value}`" for value in values)

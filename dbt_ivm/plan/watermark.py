@@ -1,0 +1,62 @@
+"""The watermark: what an extent's commit says about the state it brought the extent to."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from dataclasses import asdict, dataclass
+
+from dbt_ivm.sources.facts import Mark
+from dbt_ivm.sql.catalog import ColumnFact
+
+STATE_FORMAT = 1
+"""Raised when the meaning of stored state changes; older extents are then rebuilt."""
+
+
+@dataclass(frozen=True)
+class Types:
+    """Types that Spark derived when the extent was built; they hold while the plan does."""
+
+    inputs: tuple[ColumnFact, ...]
+    """Keys and first arguments of aggregates, or the columns of a bag."""
+    outputs: tuple[ColumnFact, ...]
+    """The model's own columns."""
+
+    def input(self, name: str) -> str:
+        return next((c.type for c in self.inputs if c.name == name), "")
+
+
+@dataclass(frozen=True)
+class Watermark:
+    """Travels in the commit metadata of the extent, beside the change it describes."""
+
+    generation: int
+    fingerprint: str
+    view: str
+    """Hash of the view statement that goes with this state."""
+    marks: tuple[Mark, ...]
+    types: Types
+    package: str
+    format: int = STATE_FORMAT
+
+    def mark(self, table: tuple[str, ...]) -> Mark | None:
+        return next((mark for mark in self.marks if mark.table == table), None)
+
+    def encode(self) -> str:
+        """Base64 of JSON: safe inside SET whatever the names contain."""
+        text = json.dumps({"dbt_ivm": asdict(self)}, separators=(",", ":"))
+        return base64.b64encode(text.encode()).decode()
+
+
+def decode(metadata: str | None) -> Watermark | None:
+    """The watermark in a commit's metadata, or None where the commit is not ours."""
+    try:
+        data = json.loads(base64.b64decode(metadata or "", validate=True))["dbt_ivm"]
+        marks = tuple(Mark(**{**m, "table": tuple(m["table"])}) for m in data.pop("marks"))
+        types = data.pop("types")
+        inputs = tuple(ColumnFact(**c) for c in types["inputs"])
+        outputs = tuple(ColumnFact(**c) for c in types["outputs"])
+        return Watermark(marks=marks, types=Types(inputs, outputs), **data)
+    except (ValueError, KeyError, TypeError, AttributeError, binascii.Error):
+        return None

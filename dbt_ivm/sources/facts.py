@@ -1,0 +1,64 @@
+"""Facts about a source table: where it stands, how it got there, where the extent stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dbt_ivm.algebra.nodes import TableName
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One entry of a table's history."""
+
+    version: int
+    timestamp: str
+    operation: str
+    metadata: str | None = None
+    rows: int | None = None
+    """Changed rows, where the table format tells."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """A table at the moment it was pinned: identity, version, properties, recent history."""
+
+    table: TableName
+    id: str
+    version: int
+    timestamp: str
+    has_feed: bool
+    history: tuple[Commit, ...] = ()
+
+    def mark(self) -> Mark:
+        return Mark(self.table, self.id, self.version, self.timestamp)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where an extent stands in one source; part of the watermark."""
+
+    table: TableName
+    id: str
+    version: int
+    timestamp: str
+
+
+class Reading(Enum):
+    """How the changes between mark and head are read."""
+
+    NOTHING = "unchanged"
+    FEED = "change data feed"
+    DIFFERENCE = "difference of two versions"
+    IMPOSSIBLE = "not readable"
+
+
+@dataclass(frozen=True)
+class SourceChange:
+    """What one source contributes to a refresh."""
+
+    head: Head
+    mark: Mark | None
+    reading: Reading
+    reason: str = ""

@@ -1,0 +1,98 @@
+"""Spark SQL as dbt-ivm reads and prints it; the one place where trees become text."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ParseError, SqlglotError, TokenError
+
+from dbt_ivm.errors import Unsupported
+
+# Functions with a grammar of their own; every other call is read and printed by its bare name.
+_OWN_GRAMMAR = {"CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTR", "SUBSTRING", "POSITION", "OVERLAY"}
+_CONSTRUCTORS = {"ARRAY", "MAP", "STRUCT"}
+
+
+class SparkVerbatim(Spark):
+    """Spark's dialect with function calls kept as written.
+
+    sqlglot would otherwise rewrite many calls into what it takes for their equivalent and would
+    read unknown aggregates as scalars. Here a function is a name, and `functions.py` says
+    what each name is.
+    """
+
+    class Tokenizer(Spark.Tokenizer):
+        # Spark 4 reads 'it''s' as one literal.
+        STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']
+
+    class Parser(Spark.Parser):
+        FUNCTIONS: ClassVar[dict[str, Any]] = {
+            name: build for name, build in Spark.Parser.FUNCTIONS.items() if name in _CONSTRUCTORS
+        }
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            name: read
+            for name, read in Spark.Parser.FUNCTION_PARSERS.items()
+            if name in _OWN_GRAMMAR
+        }
+        NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            name: read
+            for name, read in Spark.Parser.NO_PAREN_FUNCTION_PARSERS.items()
+            if name == "CASE"
+        }
+
+    class Generator(Spark.Generator):
+        def nullsafeeq_sql(self, expression: exp.NullSafeEQ) -> str:
+            return self.binary(expression, "<=>")
+
+
+def parse_query(text: str) -> exp.Query:
+    """Parse one query; SQL that sqlglot cannot read is a reason, not a crash."""
+    try:
+        tree = sqlglot.parse_one(text, read=SparkVerbatim)
+    except (ParseError, TokenError, SqlglotError) as error:
+        raise Unsupported(f"SQL that the planner cannot parse ({_first_line(error)})") from error
+    if not isinstance(tree, exp.Query):
+        raise Unsupported(f"a statement that is not a query ({tree.key})")
+    return tree
+
+
+def render(tree: exp.Expr, pretty: bool = True) -> str:
+    """Print a tree as Spark SQL, every identifier quoted."""
+    return tree.sql(dialect=SparkVerbatim, pretty=pretty, identify=True, comments=False)
+
+
+def parse_type(text: str) -> exp.DataType:
+    """Parse a type as Spark prints it, e.g. `array<struct<a:int>>`."""
+    return exp.DataType.build(text, dialect=SparkVerbatim)
+
+
+def parse_table(text: str) -> tuple[str, ...]:
+    """The parts of a possibly quoted table name, unquoted."""
+    table = exp.to_table(text, dialect=SparkVerbatim)
+    return tuple(part.name for part in table.parts)
+
+
+def table(name: tuple[str, ...]) -> exp.Table:
+    """A table reference with every part quoted."""
+    *qualifiers, this = (exp.to_identifier(part, quoted=True) for part in name)
+    reference = exp.Table(this=this)
+    for role, part in zip(("db", "catalog"), reversed(qualifiers), strict=False):
+        reference.set(role, part)
+    return reference
+
+
+def literal(value: str | int) -> exp.Literal:
+    """A string or integer literal, escaped by the printer."""
+    return exp.Literal.string(value) if isinstance(value, str) else exp.Literal.number(value)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+
+
+def verbatim(sql: str) -> exp.Expr:
+    """The user's own SQL inside a statement, passed on untouched."""
+    return exp.Var(this=sql)

@@ -1,0 +1,132 @@
+"""Scalar SQL to resolved expressions: names bound, functions classified, the rest refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from dbt_ivm.errors import Unsupported
+from dbt_ivm.sql.functions import Functions, Kind
+
+Lookup = Callable[[tuple[str, ...]], exp.Expr | None]
+
+# Function-like syntax that depends on nothing but its arguments.
+_SYNTAX = (
+    exp.And,
+    exp.Or,
+    exp.Xor,
+    exp.Case,
+    exp.If,
+    exp.Cast,
+    exp.TryCast,
+    exp.Array,
+    exp.VarMap,
+    exp.Map,
+    exp.Struct,
+    exp.Extract,
+    exp.Trim,
+    exp.Substring,
+    exp.StrPosition,
+    exp.Overlay,
+    exp.Coalesce,
+    exp.Concat,
+    exp.RegexpLike,
+    exp.Interval,
+)
+_TAKES_UNIT = {"timestampadd", "timestampdiff", "dateadd", "date_add", "datediff", "date_diff"}
+_MODIFIERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
+
+
+def resolve(tree: exp.Expr, lookup: Lookup, functions: Functions) -> exp.Expr:
+    """A copy with every column bound by `lookup` and every construct checked.
+
+    Aggregate calls are left standing for the caller; anything without a rule raises `Unsupported`.
+    """
+    wrapper = exp.Paren(this=tree.copy())
+    _refuse(wrapper, functions)
+    _bind_units(wrapper)
+    for node in list(wrapper.find_all(exp.Column)):
+        found = lookup(tuple(part.name for part in node.parts))
+        if found is None:
+            raise Unsupported(f"column `{'.'.join(p.name for p in node.parts)}`, unknown here,")
+        atomic = isinstance(found, exp.Column | exp.Dot | exp.Literal)
+        node.replace(found.copy() if atomic else exp.Paren(this=found.copy()))
+    for function in wrapper.find_all(exp.Anonymous):
+        function.set("this", function.name.lower())
+    for node in list(wrapper.find_all(exp.Expr)):
+        node.comments = None
+    return _unwrap(wrapper.this)
+
+
+def _unwrap(tree: exp.Expr) -> exp.Expr:
+    tree = tree.copy()
+    while isinstance(tree, exp.Paren):
+        tree = tree.this
+    return tree
+
+
+def _bind_units(wrapper: exp.Expr) -> None:
+    """In `timestampdiff(day, a, b)` the first argument is a unit, not a column."""
+    for call in wrapper.find_all(exp.Anonymous):
+        unit = call.expressions[0] if len(call.expressions) == 3 else None
+        if call.name.lower() in _TAKES_UNIT and isinstance(unit, exp.Column):
+            unit.replace(exp.Var(this=unit.name.upper()))
+
+
+def _refuse(wrapper: exp.Expr, functions: Functions) -> None:
+    for node in wrapper.walk():
+        if isinstance(node, exp.Query | exp.Subquery):
+            raise Unsupported("a subquery expression")
+        if isinstance(node, exp.Window):
+            raise Unsupported("a window function")
+        if isinstance(node, exp.Placeholder | exp.Parameter | exp.SessionParameter):
+            raise Unsupported("a query parameter")
+        if isinstance(node, exp.Star) and not _is_counted_star(node):
+            raise Unsupported("`*` inside an expression")
+        if isinstance(node, exp.Func) and not isinstance(node, _SYNTAX):
+            _check_call(node, functions)
+
+
+def _is_counted_star(node: exp.Star) -> bool:
+    parent = node.parent
+    return isinstance(parent, exp.Anonymous) and parent.name.lower() == "count"
+
+
+def _check_call(node: exp.Func, functions: Functions) -> None:
+    name = function_name(node)
+    kind = functions.kind(name)
+    if kind is Kind.CLOCK and getattr(node, "expressions", None):
+        return  # unix_timestamp(x) is a function of x
+    if kind is Kind.UNKNOWN:
+        raise Unsupported(
+            f"the function `{name}`, which is not Spark's own and not declared in"
+            " `ivm_deterministic_functions` or `ivm_aggregate_functions`,"
+        )
+    if kind not in (Kind.SCALAR, Kind.AGGREGATE):
+        raise Unsupported(f"`{name}()`, a {kind.value},")
+
+
+def function_name(node: exp.Expr) -> str:
+    """The name a call is known by to Spark."""
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower()
+    return node.sql_name().lower() if isinstance(node, exp.Func) else ""
+
+
+def aggregate_of(node: exp.Expr, functions: Functions) -> exp.Anonymous | None:
+    """The aggregate function inside a call with its modifiers, or None for anything else."""
+    inner = node
+    while isinstance(inner, _MODIFIERS):
+        inner = inner.this
+    if isinstance(inner, exp.Anonymous) and functions.kind(inner.name) is Kind.AGGREGATE:
+        return inner
+    return None
+
+
+def has_aggregate(tree: exp.Expr, functions: Functions) -> bool:
+    """Whether an aggregate is called anywhere in the expression, subqueries aside."""
+    return any(
+        functions.kind(node.name) is Kind.AGGREGATE and not isinstance(node.parent, exp.Window)
+        for node in tree.find_all(exp.Anonymous)
+    )

@@ -1,0 +1,111 @@
+"""The model's own SQL at fixed source versions, spliced into the text without reprinting it.
+
+This is the judge's query: it goes through neither the algebra nor the printer, so a mistake in
+either cannot hide itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_ivm.algebra.nodes import TableName
+from dbt_ivm.algebra.scalar import column
+from dbt_ivm.errors import Unsupported
+from dbt_ivm.sql.catalog import Catalog, RelationFact
+from dbt_ivm.sql.dialect import parse_query, render, verbatim
+from dbt_ivm.sql.expressions import function_name
+from dbt_ivm.sql.functions import Functions, Kind
+
+Versions = Callable[[TableName], int | None]
+_STEADY = (Kind.SCALAR, Kind.AGGREGATE, Kind.WINDOW, Kind.GENERATOR, Kind.GROUPING)
+
+
+@dataclass(frozen=True)
+class References:
+    """What a text reads, through every view: its tables, and whether its result may drift."""
+
+    tables: tuple[TableName, ...]
+    volatile: bool
+    """It calls something whose value is not decided by the tables alone."""
+
+
+def references(text: str, catalog: Catalog, functions: Functions) -> References:
+    """The base tables below a query and its views."""
+    found: dict[TableName, None] = {}
+    drifting = []
+
+    def visit(sql: str, namespace: TableName) -> None:
+        tree = parse_query(sql)
+        drifting.append(_is_volatile(tree, functions))
+        for _, fact in _table_uses(tree, catalog, namespace):
+            if fact.view:
+                visit(fact.view.text, fact.view.namespace)
+            else:
+                found[fact.name] = None
+
+    visit(text, ())
+    return References(tuple(found), any(drifting))
+
+
+def pin(text: str, catalog: Catalog, versions: Versions, namespace: TableName = ()) -> str:
+    """`from orders o` becomes `from orders VERSION AS OF 7 o`; views become pinned subqueries."""
+    edits: list[tuple[int, int, str]] = []
+    for use, fact in _table_uses(parse_query(text), catalog, namespace):
+        start, end = use.parts[0].meta["start"], use.parts[-1].meta["end"] + 1
+        if fact.view:
+            inner = pin(fact.view.text, catalog, versions, fact.view.namespace)
+            alias = "" if use.alias else " AS " + render(exp.to_identifier(use.name, quoted=True))
+            edits.append((start, end, _pinned_view(fact, inner) + alias))
+        else:
+            version = versions(fact.name)
+            if version is not None:
+                edits.append((start, end, f"{text[start:end]} VERSION AS OF {int(version)}"))
+    for start, end, replacement in sorted(edits, reverse=True):
+        text = text[:start] + replacement + text[end:]
+    return text
+
+
+def _pinned_view(fact: RelationFact, inner: str) -> str:
+    """`(select query_column as view_column, … from (text))`, the way Spark reads a view."""
+    assert fact.view is not None
+    names = fact.view.query_columns or tuple(c.name for c in fact.columns)
+    items = [
+        exp.alias_(column(name), shown.name, quoted=True)
+        for name, shown in zip(names, fact.columns, strict=True)
+    ]
+    body = exp.Subquery(
+        this=verbatim(inner + "\n"), alias=exp.TableAlias(this=exp.to_identifier("v"))
+    )
+    return f"({render(exp.select(*items).from_(body), pretty=False)})"
+
+
+def _table_uses(
+    tree: exp.Query, catalog: Catalog, namespace: TableName
+) -> list[tuple[exp.Table, RelationFact]]:
+    ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+    uses = []
+    for use in tree.find_all(exp.Table):
+        if not all(isinstance(part, exp.Identifier) for part in use.parts):
+            raise Unsupported(f"the table function `{function_name(use.this)}`")
+        name = tuple(part.name for part in use.parts)
+        if len(name) == 1 and name[0].lower() in ctes:
+            continue
+        if use.args.get("version") or use.args.get("when"):
+            raise Unsupported("a table read at a fixed version")
+        qualified = (*namespace, *name) if len(name) == 1 else name
+        uses.append((use, catalog.relation(qualified)))
+    return uses
+
+
+def _is_volatile(tree: exp.Query, functions: Functions) -> bool:
+    if any(node.args.get("sample") for node in tree.find_all(exp.Table)):
+        return True
+    for node in tree.find_all(
+        exp.Anonymous, exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentUser
+    ):
+        if functions.kind(function_name(node)) not in _STEADY:
+            return True
+    return False

@@ -1,0 +1,118 @@
+"""Statements as trees: MERGE, CREATE TABLE AS, CREATE VIEW."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_ivm.algebra.nodes import TableName
+from dbt_ivm.algebra.scalar import column
+from dbt_ivm.sql.dialect import literal, table
+
+
+@dataclass(frozen=True)
+class Merge:
+    """One MERGE: rows of `using` (`d`) against the extent (`t`), matched on equal keys."""
+
+    target: TableName
+    using: exp.Query
+    keys: tuple[str, ...]
+    delete_if: exp.Expr | None
+    update_if: exp.Expr | None
+    update: Mapping[str, exp.Expr]
+    insert_if: exp.Expr | None
+    insert: Mapping[str, exp.Expr]
+
+    def tree(self) -> exp.Merge:
+        """`merge into t using (…) d on t.k <=> d.k when matched …`."""
+        whens: list[exp.Expr] = []
+        if self.delete_if is not None:
+            whens.append(
+                exp.When(matched=True, condition=self.delete_if, then=exp.Var(this="DELETE"))
+            )
+        if self.update:
+            whens.append(exp.When(matched=True, condition=self.update_if, then=self._update()))
+        if self.insert:
+            whens.append(exp.When(matched=False, condition=self.insert_if, then=self._insert()))
+        pairs = [exp.NullSafeEQ(this=column(k, "t"), expression=column(k, "d")) for k in self.keys]
+        return exp.Merge(
+            this=exp.alias_(table(self.target), "t", table=True),
+            using=exp.Subquery(this=self.using, alias=exp.TableAlias(this=exp.to_identifier("d"))),
+            on=exp.and_(*pairs) if pairs else exp.true(),
+            whens=exp.Whens(expressions=whens),
+        )
+
+    def _update(self) -> exp.Update:
+        return exp.Update(
+            expressions=[
+                exp.EQ(this=column(name, "t"), expression=value)
+                for name, value in self.update.items()
+            ]
+        )
+
+    def _insert(self) -> exp.Insert:
+        return exp.Insert(
+            this=exp.Tuple(expressions=[column(name) for name in self.insert]),
+            expression=exp.Tuple(expressions=list(self.insert.values())),
+        )
+
+
+def create_table(
+    name: TableName,
+    query: exp.Expr,
+    provider: str,
+    properties: Mapping[str, str],
+    partition_by: Sequence[str] = (),
+    cluster_by: Sequence[str] = (),
+    location: str | None = None,
+    comment: str | None = None,
+) -> exp.Create:
+    """`create or replace table … using delta … as select …`."""
+    clauses: list[exp.Expr] = [exp.FileFormatProperty(this=exp.Var(this=provider.upper()))]
+    if partition_by:
+        columns = exp.Schema(expressions=[exp.to_identifier(c, quoted=True) for c in partition_by])
+        clauses.append(exp.PartitionedByProperty(this=columns))
+    if cluster_by:
+        clauses.append(exp.ClusterProperty(expressions=[column(c) for c in cluster_by]))
+    if location:
+        clauses.append(exp.LocationProperty(this=literal(location)))
+    if comment is not None:
+        clauses.append(exp.SchemaCommentProperty(this=literal(comment)))
+    clauses.extend(
+        exp.Property(this=literal(key), value=literal(value)) for key, value in properties.items()
+    )
+    return exp.Create(
+        this=table(name),
+        kind="TABLE",
+        replace=True,
+        expression=query,
+        properties=exp.Properties(expressions=clauses),
+    )
+
+
+def create_view(
+    name: TableName,
+    query: exp.Expr,
+    columns: Sequence[tuple[str, str | None]],
+    comment: str | None,
+) -> exp.Create:
+    """`create or replace view v (a comment '…', b) comment '…' as select …`."""
+    header = exp.Schema(this=table(name), expressions=[_header(c, text) for c, text in columns])
+    clauses = [exp.SchemaCommentProperty(this=literal(comment))] if comment else []
+    return exp.Create(
+        this=header,
+        kind="VIEW",
+        replace=True,
+        expression=query,
+        properties=exp.Properties(expressions=clauses) if clauses else None,
+    )
+
+
+def _header(name: str, comment: str | None) -> exp.ColumnDef:
+    constraints = []
+    if comment:
+        kind = exp.CommentColumnConstraint(this=literal(comment))
+        constraints.append(exp.ColumnConstraint(kind=kind))
+    return exp.ColumnDef(this=exp.to_identifier(name, quoted=True), constraints=constraints)
