@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from dbt_ivm.adapter import embedded
 from dbt_ivm.adapter.credentials import IvmCredentials
+from tests.shop import Shop
 
 pytest_plugins = ["dbt.tests.fixtures.project"]
 
@@ -26,3 +29,12 @@ def spark(tmp_path_factory):
 @pytest.fixture(scope="class")
 def dbt_profile_target(spark):
     return {"type": "ivm", "method": "session", "threads": 4}
+
+
+@pytest.fixture
+def shop(spark, tmp_path, request):
+    """An empty dbt project in a schema of its own."""
+    schema = "t_" + re.sub(r"\W+", "_", request.node.name.lower())[:60]
+    made = Shop(spark, tmp_path / "project", schema)
+    yield made
+    spark.sql(f"drop schema if exists {schema} cascade")

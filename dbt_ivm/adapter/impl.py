@@ -1,13 +1,127 @@
-"""The adapter dbt talks to for `type: ivm`."""
+"""The adapter dbt talks to for `type: ivm`: dbt-spark's, with the planner behind it."""
 
 from __future__ import annotations
 
-from dbt.adapters.spark.impl import SparkAdapter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
+from dbt.adapters.base.meta import available
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.spark.impl import SparkAdapter
+from dbt.flags import get_flags
+from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.invocation import get_invocation_id
+
+from dbt_ivm.adapter.compilation import compiled_model
 from dbt_ivm.adapter.connections import IvmConnectionManager
+from dbt_ivm.adapter.consistency import consistency_query
+from dbt_ivm.adapter.requests import existing_relation, extent_of, request_of, table_name
+from dbt_ivm.adapter.response import IvmResponse, response_of
+from dbt_ivm.adapter.runner import Runner
+from dbt_ivm.adapter.spark_facts import Pins, Row
+from dbt_ivm.errors import IvmError, Unsupported
+from dbt_ivm.plan.explain import explain
+
+_Result = TypeVar("_Result")
+
+
+class _ThreadSession:
+    """This thread's connection, as the runner uses it."""
+
+    def __init__(self, connections: IvmConnectionManager) -> None:
+        self._connections = connections
+
+    def run(self, sql: str) -> list[Row]:
+        _, cursor = self._connections.add_query(sql, auto_begin=False)
+        names = [field[0] for field in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall() or ()]
+
+    @contextmanager
+    def settings(self, values: Mapping[str, str]) -> Iterator[None]:
+        with self._connections.session_settings(values):
+            yield
 
 
 class IvmAdapter(SparkAdapter):
-    """dbt-spark's adapter on connections of our own."""
+    """dbt-spark's adapter on connections of our own, with the planner behind `ivm_*` methods."""
 
     ConnectionManager = IvmConnectionManager
+    connections: IvmConnectionManager
+
+    def __init__(self, config: Any, mp_context: Any) -> None:
+        super().__init__(config, mp_context)
+        self._pins: tuple[str, Pins] = ("", Pins())
+
+    def _runner(self) -> Runner:
+        invocation = get_invocation_id()
+        if self._pins[0] != invocation:
+            self._pins = (invocation, Pins())
+        return Runner(_ThreadSession(self.connections), self._pins[1])
+
+    @available.parse(lambda *a, **k: None)
+    def ivm_refresh(
+        self, model: dict[str, Any], relation: BaseRelation, sql: str, full_refresh: bool
+    ) -> IvmResponse:
+        """Refresh a model and say what was done."""
+
+        def refresh() -> IvmResponse:
+            runner = self._runner()
+            request = request_of(self, model, relation, sql, full_refresh)
+            partial = _reads_partial_inputs()
+            outcome = runner.build_unmarked(request) if partial else runner.refresh(request)
+            return response_of(outcome)
+
+        return _as_dbt_errors(refresh)
+
+    @available.parse(lambda *a, **k: "")
+    def ivm_explain(self, name: str) -> str:
+        """The plan of a model's next refresh as text; runs no statement that writes."""
+
+        def text() -> str:
+            node, sql = compiled_model(self, name)
+            relation = self.Relation.create_from(self.config, node)
+            request = request_of(self, node.to_dict(), relation, sql, full_refresh=False)
+            return explain(self._runner().plan(request))
+
+        return _as_dbt_errors(text)
+
+    @available.parse(lambda *a, **k: "select 1 where false")
+    def ivm_consistency_sql(self, relation: BaseRelation) -> str:
+        """A query for the rows in which a model differs from its SQL at its watermark."""
+
+        def text() -> str:
+            node, sql = compiled_model(self, str(relation))
+            request = request_of(self, node.to_dict(), relation, sql, full_refresh=False)
+            return consistency_query(self._runner().facts, request)
+
+        return _as_dbt_errors(text)
+
+    @available.parse(lambda *a, **k: None)
+    def ivm_extent_name(self, relation: BaseRelation) -> BaseRelation:
+        """The name of a model's extent, whether it exists or not."""
+        return extent_of(relation)
+
+    @available.parse(lambda *a, **k: None)
+    def ivm_extent(self, relation: BaseRelation) -> BaseRelation | None:
+        """The extent that goes with a relation, where dbt knows of one."""
+        return existing_relation(self, extent_of(relation))
+
+    @available.parse(lambda *a, **k: False)
+    def ivm_owns(self, extent: BaseRelation) -> bool:
+        """Whether a table is an extent of dbt-ivm and not somebody's own."""
+        return self._runner().facts.is_extent(table_name(extent))
+
+
+def _reads_partial_inputs() -> bool:
+    """Whether --empty or --sample made dbt render refs as filtered subqueries."""
+    flags = get_flags()
+    return bool(getattr(flags, "EMPTY", False) or getattr(flags, "SAMPLE", None))
+
+
+def _as_dbt_errors(action: Callable[[], _Result]) -> _Result:
+    """Planner errors are for users: dbt shows their message without a stack trace."""
+    try:
+        return action()
+    except (IvmError, Unsupported) as error:
+        raise DbtRuntimeError(str(error)) from None

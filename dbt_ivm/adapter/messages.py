@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 _FRAME = re.compile(r"^\s+at \S.*\)$|^\s*\.\.\. \d+ (?:more|common frames omitted)$")
+# Spark appends the plan it could not analyse; the root is an operator, quoted while unresolved.
+_PLAN = re.compile(r";\n'?[A-Z]\w*\b.*", re.DOTALL)
 _TAIL = re.compile(r"\n*(?:JVM stacktrace|Driver stacktrace):.*", re.DOTALL)
 
 
@@ -15,8 +17,7 @@ def message_of(error: BaseException) -> str:
         return without_stack(str(java.toString()))
     text = getattr(error, "_desc", None) or str(error)
     if type(error).__name__ == "AnalysisException":
-        # Spark appends the tree of the unresolved plan; its root is marked by a quote.
-        text = text.split(";\n'", 1)[0]
+        text = _PLAN.sub("", text)
     return without_stack(text)
 
 

@@ -165,9 +165,7 @@ class Runner:
                 return False
         return True
 
-    def _commit(
-        self, step: Step, watermark: Watermark, request: Request, outcome: Outcome
-    ) -> bool:
+    def _commit(self, step: Step, watermark: Watermark, request: Request, outcome: Outcome) -> bool:
         try:
             with self._session.settings(_commit_settings(watermark)):
                 rows = self._run(step.sql)

@@ -93,6 +93,11 @@ class SparkFacts:
         watermark, problem = _last_state(head)
         return Target(kind, head, watermark, problem)
 
+    def is_extent(self, name: TableName) -> bool:
+        """Whether a table carries our mark."""
+        detail = self._detail(name)
+        return detail is not None and MODEL_PROPERTY in _mapping(detail["properties"])
+
     def last_commit(self, extent: TableName) -> tuple[Watermark | None, Mapping[str, Any]]:
         """The newest commit of an extent: its watermark and metrics."""
         row = self._run(f"DESCRIBE HISTORY {_sql(extent)} LIMIT 1")[0]
@@ -132,9 +137,7 @@ class SparkFacts:
     def _head_from(self, name: TableName, detail: Row, history: tuple[Commit, ...]) -> Head:
         newest = history[0]
         feed = _mapping(detail["properties"]).get(FEED_PROPERTY, "false")
-        return Head(
-            name, detail["id"], newest.version, newest.timestamp, feed == "true", history
-        )
+        return Head(name, detail["id"], newest.version, newest.timestamp, feed == "true", history)
 
     def _detail(self, name: TableName) -> Row | None:
         rows = self._run(f"DESCRIBE DETAIL {_sql(name)}")

@@ -1,8 +1,8 @@
 """The registry of combinable aggregates: one entry says what is stored and how it is finished.
 
-An entry takes the call and the type of its first argument, asks the slot table for stored columns, and
-returns the final expression over them. It raises `NotCombinable` where exactness would be lost; such a
-call, like every aggregate without an entry, is recomputed for the touched groups (key-wise).
+An entry takes the call and the type of its first argument, asks the slot table for stored columns,
+and returns the final expression over them. It raises `NotCombinable` where exactness would be lost;
+such a call, like every aggregate without an entry, is recomputed for the touched groups (key-wise).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Exact:
 
 
 def exact(type_: str) -> Exact | None:
-    """Spark sums integers in bigint and decimal(p, s) in decimal(p + 10, s); floats are not exact."""
+    """Spark sums integers in bigint, decimal(p, s) in decimal(p + 10, s); floats are not exact."""
     if type_ in (*_SMALL_INTEGERS, "bigint"):
         return Exact("bigint", "bigint", "bigint")
     match = _DECIMAL.fullmatch(type_)
@@ -98,7 +98,7 @@ def sum_(call_: AggregateCall, type_: str, slots: SlotTable) -> exp.Expr:
 
 @combinable("avg", "mean")
 def avg(call_: AggregateCall, type_: str, slots: SlotTable) -> exp.Expr:
-    """avg = sum / count in Spark's type: double for integers, decimal(p + 4, s + 4) for decimals."""
+    """avg = sum / count in Spark's type: double, or decimal(p + 4, s + 4) for decimals."""
     number = exact(type_)
     if number is None:
         raise NotCombinable(f"an average of {type_} is not exactly invertible")
@@ -168,7 +168,9 @@ def _filtered(call_: AggregateCall) -> exp.Expr:
 
 
 def _all(call_: AggregateCall, conditions: list[exp.Expr | None]) -> exp.Expr | None:
-    tests = [c for c in (*conditions, call_.condition and call_.condition.tree) if c is not None]
+    if call_.condition is not None:
+        conditions = [*conditions, call_.condition.tree]
+    tests = [c for c in conditions if c is not None]
     return exp.and_(*tests) if tests else None
 
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 from dbt_ivm.algebra.nodes import Aggregate, AggregateCall, Generate, Node
 from dbt_ivm.algebra.rewrite import select_columns
 from dbt_ivm.algebra.scalar import Scalar, call, column
-from dbt_ivm.delta.extent import Extent, from_change, named, query, signed
+from dbt_ivm.delta.extent import Extent, from_change, joins_changed, named, query, signed
 from dbt_ivm.delta.rules import Changes
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.sql.dialect import literal, parse_type
@@ -70,12 +70,7 @@ class BagExtent(Extent):
         )
 
     def reads_sources(self, changes: Changes) -> bool:
-        return _joins_changed(self.node, changes)
-
-
-def _joins_changed(node: Node, changes: Changes) -> bool:
-    joined = len(node.inputs) > 1 and type(node).__name__ == "Join" and changes.touch(node)
-    return joined or any(_joins_changed(i, changes) for i in node.inputs)
+        return joins_changed(self.node, changes)
 
 
 def _counted(tree: exp.Expr) -> AggregateCall:

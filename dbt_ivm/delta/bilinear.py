@@ -2,8 +2,8 @@
 
     Δ(S ⋈ T) = ΔS ⋈ T_new + S_old ⋈ ΔT
 
-Applied to nested joins this telescopes to one term per changed input of the whole join. Where only one
-side changed no old state is read at all.
+Applied to nested joins this telescopes to one term per changed input of the whole join. Where only
+one side changed no old state is read at all.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from dbt_ivm.algebra.nodes import (
 )
 from dbt_ivm.algebra.rewrite import select_columns
 from dbt_ivm.algebra.scalar import Scalar, column, ref
-from dbt_ivm.delta.extent import Extent, from_change, named, query, signed
+from dbt_ivm.delta.extent import Extent, from_change, joins_changed, named, query, signed
 from dbt_ivm.delta.rules import Changes, new
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX
 from dbt_ivm.sql.dialect import literal
@@ -70,7 +70,7 @@ class ChangeTableExtent(Extent):
         return Aggregate(self.node.input, self.keys, calls)
 
     def read(self) -> Node:
-        values = {key: column(key) for key in self.keys}
+        values: dict[str, exp.Expr] = {key: column(key) for key in self.keys}
         values |= {name: final.tree for name, final in self.finals}
         return self._finished(values, self.scan())
 
@@ -92,9 +92,7 @@ class ChangeTableExtent(Extent):
         )
 
     def reads_sources(self, changes: Changes) -> bool:
-        from dbt_ivm.delta.bag import _joins_changed
-
-        return bool(self._extrema) or _joins_changed(self.node, changes)
+        return bool(self._extrema) or joins_changed(self.node, changes)
 
     def _slot(self, name: str) -> Slot:
         return next(slot for slot in self.slots if slot.name == name)
@@ -133,12 +131,10 @@ class ChangeTableExtent(Extent):
     def _stale(self, change: Node) -> Node:
         """Change-table rows joined with their stored groups, only where an extremum left."""
         held = self.scan(_STORED)
-        names = {name: Scalar(column(name)) for name in change.columns}
         same = [
             exp.NullSafeEQ(this=column(key), expression=column(_STORED + key)) for key in self.keys
         ]
         left = exp.or_(*(_unqualified(slot.stale()) for slot in self._extrema))
-        assert names
         return Join(change, held, Scalar(exp.and_(*same, left)))
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt_ivm.algebra.nodes import Field, Item, Named, Node, Project, Scan, TableName
+from dbt_ivm.algebra.nodes import Field, Item, Join, Named, Node, Project, Scan, TableName
 from dbt_ivm.algebra.rewrite import select_columns
-from dbt_ivm.algebra.scalar import Scalar, column, ref
+from dbt_ivm.algebra.scalar import Scalar, column
 from dbt_ivm.delta.rules import Changes, delta
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.sql.render import ReadScan, to_query
@@ -70,6 +70,12 @@ def signed(node: Node, columns: tuple[str, ...], changes: Changes) -> Node:
     return select_columns(changed, (*columns, WEIGHT))
 
 
+def joins_changed(node: Node, changes: Changes) -> bool:
+    """Whether some term of the delta joins a change with a source."""
+    joined = isinstance(node, Join) and changes.touch(node)
+    return joined or any(joins_changed(i, changes) for i in node.inputs)
+
+
 def named(name: str, node: Node) -> Named:
     """An intermediate result, printed once as the CTE `__ivm_<name>`."""
     return Named(node, HIDDEN_PREFIX + name)
@@ -83,6 +89,3 @@ def query(node: Node, read_scan: ReadScan) -> exp.Query:
 def from_change(names: tuple[str, ...]) -> dict[str, exp.Expr]:
     """`insert (k, …) values (d.k, …)` for columns taken over as they are."""
     return {name: column(name, "d") for name in names}
-
-
-__all__ = ["Extent", "from_change", "named", "query", "ref", "signed"]

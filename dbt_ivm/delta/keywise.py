@@ -32,6 +32,7 @@ from dbt_ivm.sql.render import ReadScan
 from dbt_ivm.sql.statements import Merge
 
 _KEY = HIDDEN_PREFIX + "k_"
+VALUE_PREFIX = HIDDEN_PREFIX + "value_"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class KeywiseExtent(Extent):
 
     @property
     def stored(self) -> tuple[str, ...]:
-        return (*self.keys, COUNT, *(f"{HIDDEN_PREFIX}{c.name}" for c in self.node.calls))
+        return (*self.keys, COUNT, *(VALUE_PREFIX + c.name for c in self.node.calls))
 
     def rebuilt(self) -> Node:
         return self._groups(self.node.input)
@@ -62,14 +63,14 @@ class KeywiseExtent(Extent):
     def _groups(self, rows: Node) -> Aggregate:
         counted = AggregateCall(COUNT, "count", (), None, True, Scalar(call("count", exp.Star())))
         values = tuple(
-            AggregateCall(f"{HIDDEN_PREFIX}{c.name}", c.function, (), None, True, c.written)
+            AggregateCall(VALUE_PREFIX + c.name, c.function, (), None, True, c.written)
             for c in self.node.calls
         )
         return Aggregate(rows, self.keys, (counted, *values))
 
     def read(self) -> Node:
         values: dict[str, exp.Expr] = {key: column(key) for key in self.keys}
-        values |= {c.name: column(f"{HIDDEN_PREFIX}{c.name}") for c in self.node.calls}
+        values |= {c.name: column(VALUE_PREFIX + c.name) for c in self.node.calls}
         return self._finished(values, self.scan())
 
     def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:

@@ -1,4 +1,4 @@
-"""A model's SQL as the planner sees it: the maintained core, what the view adds, what was refused."""
+"""A model's SQL as the planner sees it: the maintained core, the view above, the refusals."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _maintainable(sql: str, catalog: Catalog, functions: Functions) -> Maintaina
 
 
 def _core(tree: Node) -> Node:
-    """The topmost stateful operator: an aggregate under stateless ones, else the rows themselves."""
+    """The topmost stateful operator: an aggregate under stateless ones, else the rows."""
     node, bag = tree, tree
     while isinstance(node, Filter | Project | Generate | Sort | Limit):
         if isinstance(node, Sort | Limit):

@@ -10,9 +10,8 @@ from dbt_ivm.algebra.scalar import Scalar
 from dbt_ivm.delta.bag import BagExtent
 from dbt_ivm.delta.change_table import ChangeTableExtent
 from dbt_ivm.delta.extent import Extent
-from dbt_ivm.delta.keywise import KeywiseExtent
+from dbt_ivm.delta.keywise import VALUE_PREFIX, KeywiseExtent
 from dbt_ivm.errors import Unsupported
-from dbt_ivm.names import HIDDEN_PREFIX
 from dbt_ivm.plan.analysis import Maintainable
 from dbt_ivm.plan.watermark import Types
 
@@ -28,17 +27,16 @@ def extent_of(model: Maintainable, types: Types, table: TableName) -> tuple[Exte
 
 
 def _grouped(core: Aggregate, types: Types, table: TableName) -> tuple[Extent, str]:
-    slots, finals = SlotTable(), []
+    slots = SlotTable()
     used = sorted({name for c in core.calls for name in c.written.columns})
     nettable = all(is_comparable(types.input(name)) for name in used)
     try:
-        for c in core.calls:
-            finals.append((c.name, Scalar(combine(c, types.input(c.name), slots))))
+        finals = [(c.name, Scalar(combine(c, types.input(c.name), slots))) for c in core.calls]
         if not nettable and any(isinstance(slot, ExtremumSlot) for slot in slots.slots):
             raise NotCombinable("min and max beside a map cannot be netted")
     except NotCombinable as reason:
         incomparable = frozenset(
-            HIDDEN_PREFIX + c.name for c in core.calls if not _comparable_call(c.name, core, types)
+            VALUE_PREFIX + c.name for c in core.calls if not _comparable_call(c.name, core, types)
         )
         return KeywiseExtent(table, core, incomparable, nettable), str(reason)
     return ChangeTableExtent(table, core, tuple(slots.slots), tuple(finals)), ""

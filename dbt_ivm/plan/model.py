@@ -54,7 +54,7 @@ class Facts:
     docs: Docs = field(default_factory=Docs)
     package: str = ""
     clock: int = 0
-    """Milliseconds; the generation of a first build, so that a recreated extent never repeats one."""
+    """Milliseconds: the generation of a first build, so that a recreated extent repeats none."""
 
 
 @dataclass(frozen=True)
@@ -79,3 +79,5 @@ class RefreshPlan:
     changes: tuple[SourceChange, ...]
     tree: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    refusal: str = ""
+    """The construct that keeps the model from being maintained, if any."""

@@ -65,6 +65,7 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
         changes=changes,
         tree=_tree(analysis, form),
         notes=_notes(form, changes),
+        refusal=form.refusal,
     )
 
 

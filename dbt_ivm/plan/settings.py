@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -36,7 +36,7 @@ class Settings:
 
     refresh: Refresh = Refresh.AUTO
     on_unsupported: OnUnsupported = OnUnsupported.WARN
-    functions: Functions = Functions()
+    functions: Functions = field(default_factory=Functions)
     file_format: str = "delta"
     partition_by: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()

@@ -28,7 +28,7 @@ class SparkVerbatim(Spark):
         # Spark 4 reads 'it''s' as one literal.
         STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']
 
-    class Parser(Spark.Parser):
+    class Parser(Spark.Parser):  # type: ignore[misc, valid-type]
         FUNCTIONS: ClassVar[dict[str, Any]] = {
             name: build for name, build in Spark.Parser.FUNCTIONS.items() if name in _CONSTRUCTORS
         }
@@ -43,9 +43,9 @@ class SparkVerbatim(Spark):
             if name == "CASE"
         }
 
-    class Generator(Spark.Generator):
+    class Generator(Spark.Generator):  # type: ignore[misc, valid-type]
         def nullsafeeq_sql(self, expression: exp.NullSafeEQ) -> str:
-            return self.binary(expression, "<=>")
+            return str(self.binary(expression, "<=>"))
 
 
 def parse_query(text: str) -> exp.Query:
@@ -84,7 +84,7 @@ def table(name: tuple[str, ...]) -> exp.Table:
     return reference
 
 
-def literal(value: str | int) -> exp.Literal:
+def literal(value: str | int) -> exp.Expr:
     """A string or integer literal, escaped by the printer."""
     return exp.Literal.string(value) if isinstance(value, str) else exp.Literal.number(value)
 

@@ -54,8 +54,8 @@ def resolve(tree: exp.Expr, lookup: Lookup, functions: Functions) -> exp.Expr:
         node.replace(found.copy() if atomic else exp.Paren(this=found.copy()))
     for function in wrapper.find_all(exp.Anonymous):
         function.set("this", function.name.lower())
-    for node in list(wrapper.find_all(exp.Expr)):
-        node.comments = None
+    for part in list(wrapper.find_all(exp.Expr)):
+        part.comments = None
     return _unwrap(wrapper.this)
 
 

@@ -66,7 +66,8 @@ SESSION = frozenset(
 
 SCALARS = frozenset(
     """
-    timestampadd timestampdiff abs acos acosh add_months aes_decrypt aggregate array array_append array_compact
+    timestampadd timestampdiff abs acos acosh add_months aes_decrypt aggregate array
+    array_append array_compact
     array_contains array_distinct array_except array_insert array_intersect array_join array_max
     array_min array_position array_prepend array_remove array_repeat array_size array_sort
     array_union arrays_overlap arrays_zip ascii asin asinh atan atan2 atanh base64 bigint bin

@@ -96,10 +96,9 @@ def _union(query: exp.Union, context: Context) -> Relation:
 def _union_sides(query: exp.Union) -> list[exp.Query]:
     sides: list[exp.Query] = []
     for side in (query.left, query.right):
-        nested = isinstance(side, exp.Union) and not any(
-            side.args.get(k) for k in ("with_", "order", "limit", "offset", "distinct", "by_name")
-        )
-        sides.extend(_union_sides(side) if nested else [side])
+        clauses = ("with_", "order", "limit", "offset", "distinct", "by_name")
+        nested = not any(side.args.get(clause) for clause in clauses)
+        sides.extend(_union_sides(side) if isinstance(side, exp.Union) and nested else [side])
     return sides
 
 
@@ -261,7 +260,7 @@ def _ordered(query: exp.Query, relation: Relation, context: Context, top: bool) 
 
 
 def _sorted(order: exp.Order, relation: Relation, context: Context) -> Node:
-    outputs = [(o.visible, column(o.name)) for o in relation.outputs]
+    outputs: list[tuple[str, exp.Expr]] = [(o.visible, column(o.name)) for o in relation.outputs]
     shown = Aliases()
     for visible, value in outputs:
         shown.add(visible, value)

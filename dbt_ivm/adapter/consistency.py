@@ -1,0 +1,61 @@
+"""The judge: a model's stored rows against its own SQL at the versions it claims to stand at."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dbt_ivm.adapter.runner import Request
+from dbt_ivm.adapter.spark_facts import SparkFacts
+from dbt_ivm.algebra.nodes import is_comparable
+from dbt_ivm.algebra.scalar import call, column
+from dbt_ivm.errors import IvmError
+from dbt_ivm.plan.watermark import Watermark
+from dbt_ivm.sql.catalog import Catalog
+from dbt_ivm.sql.dialect import literal, render, table, verbatim
+from dbt_ivm.sql.pin import pin
+
+SIGN = "__ivm_sign"
+"""+1: the model has the row and its SQL has not; -1: the other way round."""
+
+
+def consistency_query(facts: SparkFacts, request: Request) -> str:
+    """`(view except all query) union all (query except all view)`, signed."""
+    target = facts.target(request.extent, request.kind, request.extent_exists)
+    if target.watermark is None:
+        why = target.problem or "it was not built by an ordinary run"
+        raise IvmError(
+            f"Model {request.model} has no watermark to compare at ({why}); run it first."
+        )
+    return render(difference(request, target.watermark, facts))
+
+
+def difference(request: Request, watermark: Watermark, catalog: Catalog) -> exp.Query:
+    """The signed difference at the watermark's versions, bag-exact."""
+    marks = {mark.table: mark.version for mark in watermark.marks}
+    judge = verbatim(pin(request.sql, catalog, marks.get) + "\n")
+    outputs = watermark.types.outputs
+    items = [
+        column(c.name)
+        if is_comparable(c.type)
+        else exp.alias_(call("to_json", column(c.name)), c.name, quoted=True)
+        for c in outputs
+    ]
+
+    def side(source: exp.Expr) -> exp.Select:
+        return exp.select(*(item.copy() for item in items)).from_(source)
+
+    def minus(sign: int, first: exp.Select, second: exp.Select) -> exp.Select:
+        rows = exp.Except(this=first, expression=second, distinct=False)
+        number = literal(1) if sign > 0 else exp.Neg(this=literal(1))
+        names = [column(c.name) for c in outputs]
+        return exp.select(*names, exp.alias_(number, SIGN, quoted=True)).from_(_derived(rows, "r"))
+
+    stored = side(table(request.view))
+    expected = side(_derived(judge, "q"))
+    extra = minus(1, stored, expected)
+    missing = minus(-1, expected.copy(), stored.copy())
+    return exp.Union(this=extra, expression=missing, distinct=False)
+
+
+def _derived(body: exp.Expr, alias: str) -> exp.Subquery:
+    return exp.Subquery(this=body, alias=exp.TableAlias(this=exp.to_identifier(alias)))

@@ -1,0 +1,82 @@
+"""dbt's view of a model as a request to the runner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base.relation import BaseRelation
+
+from dbt_ivm.adapter.runner import Request
+from dbt_ivm.errors import IvmError
+from dbt_ivm.names import EXTENT_SUFFIX
+from dbt_ivm.plan.model import Docs
+from dbt_ivm.plan.settings import read_settings
+
+if TYPE_CHECKING:
+    from dbt.adapters.spark.impl import SparkAdapter
+
+
+def extent_of(relation: BaseRelation) -> BaseRelation:
+    """`shop.m` keeps its state in the table `shop.m__ivm`."""
+    identifier = f"{relation.identifier}{EXTENT_SUFFIX}"
+    extent: BaseRelation = relation.incorporate(path={"identifier": identifier}, type="table")
+    return extent
+
+
+def existing_relation(adapter: SparkAdapter, relation: BaseRelation) -> BaseRelation | None:
+    """What dbt's cache holds under a name."""
+    path = relation.path
+    return adapter.get_relation(path.database, path.schema, path.identifier)  # type: ignore[arg-type]
+
+
+def request_of(
+    adapter: SparkAdapter,
+    model: dict[str, Any],
+    relation: BaseRelation,
+    sql: str,
+    full_refresh: bool,
+) -> Request:
+    """Collect what dbt knows: settings, descriptions, and what stands under the model's names."""
+    config = model["config"]
+    name = str(model["unique_id"])
+    if model.get("language", "sql") != "sql":
+        raise IvmError(f"Model {name} is not SQL; only SQL models can be maintained.")
+    extent = extent_of(relation)
+    existing = existing_relation(adapter, relation)
+    return Request(
+        model=name,
+        sql=sql.strip().rstrip(";"),
+        view=table_name(relation),
+        extent=table_name(extent),
+        settings=read_settings(_flat(config), name),
+        kind=str(existing.type) if existing is not None and existing.type else None,
+        extent_exists=existing_relation(adapter, extent) is not None,
+        full_refresh=full_refresh,
+        docs=_docs(model, config),
+    )
+
+
+def table_name(relation: BaseRelation) -> tuple[str, ...]:
+    """A relation as the planner names it."""
+    return (str(relation.schema), str(relation.identifier))
+
+
+def _flat(config: Any) -> dict[str, Any]:
+    """Adapter settings may stand beside dbt's own or under `meta`-like extras."""
+    data = dict(config)
+    return {**(data.pop("_extra", None) or {}), **data}
+
+
+def _docs(model: dict[str, Any], config: Any) -> Docs:
+    persist = config.get("persist_docs") or {}
+    columns = model.get("columns") or {}
+    return Docs(
+        relation=(model.get("description") or None) if persist.get("relation") else None,
+        columns=tuple(
+            (column["name"], column["description"])
+            for column in columns.values()
+            if column.get("description")
+        )
+        if persist.get("columns")
+        else (),
+    )

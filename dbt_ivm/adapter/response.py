@@ -1,0 +1,53 @@
+"""What a refresh reports to dbt: the log line and the fields of `run_results.json`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dbt.adapters.contracts.connection import AdapterResponse
+
+from dbt_ivm.adapter.runner import Outcome
+from dbt_ivm.plan.model import Strategy
+
+
+@dataclass
+class IvmResponse(AdapterResponse):
+    """dbt's response with the strategy, its reason and the counts of a refresh."""
+
+    ivm_strategy: str | None = None
+    ivm_reason: str | None = None
+    rows_inserted: int | None = None
+    rows_updated: int | None = None
+    rows_deleted: int | None = None
+    rows_read: int | None = None
+    statements: int | None = None
+    ivm_warning: str | None = None
+
+
+def response_of(outcome: Outcome) -> IvmResponse:
+    """`incremental +2 ~1 -0 (changed: shop.orders)`."""
+    plan = outcome.plan
+    counts = (outcome.rows_inserted, outcome.rows_updated, outcome.rows_deleted)
+    moved = "" if plan.strategy is Strategy.NOOP else " +{} ~{} -{}".format(*counts)
+    return IvmResponse(
+        _message=f"{plan.strategy.value}{moved} ({plan.reason})",
+        code=plan.strategy.value.upper(),
+        rows_affected=sum(counts),
+        ivm_strategy=plan.strategy.value,
+        ivm_reason=plan.reason,
+        rows_inserted=counts[0],
+        rows_updated=counts[1],
+        rows_deleted=counts[2],
+        rows_read=outcome.rows_read,
+        statements=outcome.statements,
+        ivm_warning=_warning(outcome),
+    )
+
+
+def _warning(outcome: Outcome) -> str | None:
+    if not outcome.plan.refusal:
+        return None
+    return (
+        f"{outcome.plan.model} is rebuilt on every change: {outcome.plan.refusal} has no"
+        " incremental rule. Set ivm_on_unsupported: error to stop instead."
+    )
