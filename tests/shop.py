@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 from dbt.cli.main import dbtRunner, dbtRunnerResult
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession, functions
 
 from dbt_ivm.adapter.spark_facts import Pins, SparkFacts
 from dbt_ivm.plan.analysis import analyze
@@ -106,10 +106,16 @@ class Shop:
         _same_rows(stored, rebuilt.select(*[f"`{c}`" for c in stored.columns]), f"extent of {name}")
 
 
-def _same_rows(actual: Any, expected: Any, what: str) -> None:
-    extra = actual.exceptAll(expected).limit(5).collect()
-    missing = expected.exceptAll(actual).limit(5).collect()
-    assert not extra and not missing, f"{what}: extra {extra}, missing {missing}"
+def _same_rows(actual: DataFrame, expected: DataFrame, what: str) -> None:
+    """Bag equality in one query: signed rows of both sides must cancel, as EXCEPT ALL both ways."""
+    names = [f"c{i}" for i in range(len(actual.columns))]
+    signed = [
+        side.toDF(*names).withColumn("sign", functions.lit(sign))
+        for side, sign in ((actual, 1), (expected, -1))
+    ]
+    rest = signed[0].unionAll(signed[1]).groupBy(*names).agg(functions.sum("sign").alias("n"))
+    different = rest.where("n <> 0").limit(6).collect()
+    assert not different, f"{what} (+ extra, - missing): {different}"
 
 
 def watermark_of(shop: Shop, name: str) -> Any:

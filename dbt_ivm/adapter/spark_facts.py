@@ -30,14 +30,15 @@ class Pins:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.relations: dict[TableName, RelationFact] = {}
+        self.details: dict[TableName, Row] = {}
         self.heads: dict[TableName, Head] = {}
 
     def forget(self, *names: TableName) -> None:
         """A relation was written by this invocation: whoever reads it next looks again."""
         with self.lock:
             for name in names:
-                self.relations.pop(canonical(name), None)
-                self.heads.pop(canonical(name), None)
+                for known in (self.relations, self.details, self.heads):
+                    known.pop(canonical(name), None)
 
 
 def canonical(name: TableName) -> TableName:
@@ -70,7 +71,10 @@ class SparkFacts:
         with self._pins.lock:
             head = self._pins.heads.get(key)
             if head is None or (since is not None and since > head.version):
-                head = self._read_head(key, _HISTORY)
+                detail = self._pinned_detail(key)
+                if detail is None:
+                    raise IvmError(f"{'.'.join(key)} is not a Delta table.")
+                head = self._head_from(key, detail, self._history(key, _HISTORY))
             oldest = min((c.version for c in head.history), default=head.version)
             if since is not None and since < oldest and len(head.history) == _HISTORY:
                 rest = self._history(key, head.version - since + _HISTORY)
@@ -123,16 +127,19 @@ class SparkFacts:
             raise Unsupported(
                 f"`{'.'.join(name)}` ({provider or 'a temporary view'}), which keeps no versions,"
             )
-        detail = self._detail(name)
+        detail = self._pinned_detail(name)
         key = _mapping(detail["properties"]).get(KEY_PROPERTY) if detail else None
         unique = tuple(json.loads(key)) if key else None
         return RelationFact(name, tuple(columns), provider, unique=unique)
 
-    def _read_head(self, name: TableName, limit: int) -> Head:
-        detail = self._detail(name)
-        if detail is None:
-            raise IvmError(f"{'.'.join(name)} is not a Delta table.")
-        return self._head_from(name, detail, self._history(name, limit))
+    def _pinned_detail(self, name: TableName) -> Row | None:
+        """Identity and properties of a source, read once per invocation."""
+        if name not in self._pins.details:
+            detail = self._detail(name)
+            if detail is None:
+                return None
+            self._pins.details[name] = detail
+        return self._pins.details[name]
 
     def _head_from(self, name: TableName, detail: Row, history: tuple[Commit, ...]) -> Head:
         newest = history[0]
