@@ -62,7 +62,7 @@ def table_name(relation: BaseRelation) -> tuple[str, ...]:
 
 
 def _flat(config: Any) -> dict[str, Any]:
-    """Adapter settings may stand beside dbt's own or under `meta`-like extras."""
+    """Settings of the adapter beside dbt's own, however dbt hands them over."""
     data = dict(config)
     return {**(data.pop("_extra", None) or {}), **data}
 

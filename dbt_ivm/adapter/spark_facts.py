@@ -95,6 +95,11 @@ class SparkFacts:
             )
         head = self._head_from(canonical(extent), detail, self._history(extent, _HISTORY))
         watermark, problem = _last_state(head)
+        if watermark is None and not problem and len(head.history) == _HISTORY:
+            # Twenty commits of maintenance in a row: the watermark stands further back.
+            complete = self._history(extent, head.version + 1)
+            head = self._head_from(canonical(extent), detail, complete)
+            watermark, problem = _last_state(head)
         return Target(kind, head, watermark, problem)
 
     def is_extent(self, name: TableName) -> bool:
@@ -121,7 +126,7 @@ class SparkFacts:
             columns.append(ColumnFact(row["col_name"], row["data_type"]))
         details = {row["col_name"]: row["data_type"] for row in rows[len(columns) :]}
         if details.get("Type") == "VIEW":
-            return RelationFact(name, tuple(columns), "view", _view(details))
+            return RelationFact(name, tuple(columns), "view", _view(details, len(columns)))
         provider = (details.get("Provider") or "").lower()
         if provider != "delta":
             raise Unsupported(
@@ -194,9 +199,11 @@ def _changed_rows(metrics: Mapping[str, Any], operation: str) -> int | None:
     return sum(int(metrics[name]) * factor for name, factor in names)
 
 
-def _view(details: Mapping[str, str]) -> ViewFact:
+def _view(details: Mapping[str, str], width: int) -> ViewFact:
     listed = details.get("View Query Output Columns", "").strip()[1:-1]
     columns = tuple(part.strip().strip("`") for part in listed.split(",")) if listed else ()
+    if len(columns) != width:  # a name with a comma in it: columns are then matched by position
+        columns = ()
     namespace = parse_table(details.get("View Catalog and Namespace") or _SESSION_CATALOG)
     return ViewFact(details["View Text"], columns, canonical((*namespace, ""))[:-1])
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 from dbt_ivm.aggregates.slots import SlotTable
 from dbt_ivm.algebra.nodes import AggregateCall
 from dbt_ivm.algebra.scalar import column
-from dbt_ivm.sql.dialect import literal, parse_type
+from dbt_ivm.sql.dialect import literal, spark_type
 
 Entry = Callable[[AggregateCall, str, SlotTable], exp.Expr]
 REGISTRY: dict[str, Entry] = {}
@@ -189,4 +189,4 @@ def _if_any(present: str, value: exp.Expr) -> exp.Expr:
 
 
 def _cast(value: exp.Expr, type_: str) -> exp.Expr:
-    return exp.Cast(this=value, to=parse_type(type_))
+    return exp.Cast(this=value, to=spark_type(type_))

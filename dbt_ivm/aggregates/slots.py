@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.scalar import call, column
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX, WEIGHT
-from dbt_ivm.sql.dialect import literal, parse_type
+from dbt_ivm.sql.dialect import literal, spark_type
 
 
 def stored(name: str) -> exp.Column:
@@ -94,19 +94,19 @@ class SumSlot(Slot):
         return self._exact(call("sum", self.value.copy()))
 
     def changes(self) -> dict[str, exp.Expr]:
-        weight = exp.Cast(this=column(WEIGHT), to=parse_type(self.factor))
+        weight = exp.Cast(this=column(WEIGHT), to=spark_type(self.factor))
         product = exp.Mul(this=exp.Paren(this=self.value.copy()), expression=weight)
         return {self.name: self._exact(call("sum", product))}
 
     def merged(self) -> exp.Expr:
         total = exp.Add(this=stored(self.name), expression=changed(self.name))
-        return exp.Cast(this=total, to=parse_type(self.type))
+        return exp.Cast(this=total, to=spark_type(self.type))
 
     def differs(self) -> exp.Expr:
         return exp.NEQ(this=changed(self.name), expression=literal(0))
 
     def _exact(self, total: exp.Expr) -> exp.Expr:
-        return exp.Cast(this=call("coalesce", total, literal(0)), to=parse_type(self.type))
+        return exp.Cast(this=call("coalesce", total, literal(0)), to=spark_type(self.type))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from dbt_ivm.algebra.scalar import Scalar, call, column
 from dbt_ivm.delta.extent import Extent, from_change, joins_changed, named, query, signed
 from dbt_ivm.delta.rules import Changes
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX, WEIGHT
-from dbt_ivm.sql.dialect import literal, parse_type
+from dbt_ivm.sql.dialect import literal, spark_type
 from dbt_ivm.sql.render import ReadScan
 from dbt_ivm.sql.statements import Merge
 
@@ -47,7 +47,7 @@ class BagExtent(Extent):
     def read(self) -> Node:
         if self.unique:
             return select_columns(self.scan(), self.keys)
-        times = exp.Cast(this=column(COUNT), to=parse_type("int"))
+        times = exp.Cast(this=column(COUNT), to=spark_type("int"))
         copies = call("explode", call("array_repeat", literal(0), times))
         repeated = Generate(self.scan(), Scalar(copies), False, (HIDDEN_PREFIX + "copy",))
         return select_columns(repeated, self.keys)

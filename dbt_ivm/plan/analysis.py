@@ -22,7 +22,7 @@ from dbt_ivm.algebra.nodes import (
     tables,
 )
 from dbt_ivm.algebra.rewrite import prune, select_columns
-from dbt_ivm.algebra.scalar import column
+from dbt_ivm.algebra.scalar import column, ref
 from dbt_ivm.errors import Unsupported
 from dbt_ivm.plan.describe import fingerprint
 from dbt_ivm.sql.catalog import Catalog
@@ -62,6 +62,9 @@ class Analysis:
     """Base tables, or None where not even those are known."""
     volatile: bool
     fingerprint: str
+    """Of what the extent stores; another one means a rebuild."""
+    shape: str
+    """Of the whole query; another one means that types must be asked again and the view remade."""
 
     def probe(self) -> exp.Query | None:
         """A query whose column types the planner needs: keys and aggregate arguments, or rows."""
@@ -70,15 +73,15 @@ class Analysis:
         core = self.maintainable.core
         if not isinstance(core, Aggregate):
             return to_query(core, _unpinned)
-        first = [
+        used = sorted({n for c in core.calls for n in c.written.columns} - set(core.keys))
+        columns = tuple(Item(name, ref(name)) for name in (*core.keys, *used))
+        arguments = tuple(
             Item(c.name, c.arguments[0])
             for c in core.calls
-            if c.arguments and not isinstance(c.arguments[0].tree, exp.Star | exp.Distinct)
-        ]
-        used = sorted({n for c in core.calls for n in c.written.columns} - set(core.keys))
-        columns = select_columns(core.input, (*core.keys, *used))
-        assert isinstance(columns, Project)
-        return to_query(Project(core.input, (*columns.items, *first)), _unpinned)
+            if c.plain and c.arguments and not isinstance(c.arguments[0].tree, exp.Star)
+        )
+        items = (*columns, *arguments)
+        return to_query(Project(core.input, items), _unpinned) if items else None
 
 
 def analyze(sql: str, catalog: Catalog, functions: Functions) -> Analysis:
@@ -88,7 +91,9 @@ def analyze(sql: str, catalog: Catalog, functions: Functions) -> Analysis:
     except Unsupported as refusal:
         return _refused(sql, str(refusal), catalog, functions)
     core = maintainable.core
-    return Analysis(sql, maintainable, "", tables(core), False, fingerprint(core))
+    shown = " ".join(f"{o.visible}={o.name}" for o in maintainable.outputs)
+    shape = fingerprint(maintainable.tree, shown)
+    return Analysis(sql, maintainable, "", tables(core), False, fingerprint(core), shape)
 
 
 def _maintainable(sql: str, catalog: Catalog, functions: Functions) -> Maintainable:
@@ -135,8 +140,8 @@ def _refused(sql: str, reason: str, catalog: Catalog, functions: Functions) -> A
     try:
         found = references(sql, catalog, functions)
     except Unsupported:
-        return Analysis(sql, None, reason, None, True, digest)
-    return Analysis(sql, None, reason, found.tables, found.volatile, digest)
+        return Analysis(sql, None, reason, None, True, digest, digest)
+    return Analysis(sql, None, reason, found.tables, found.volatile, digest, digest)
 
 
 def _unpinned(scan: Scan) -> exp.Query:

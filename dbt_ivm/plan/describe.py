@@ -40,9 +40,9 @@ def tree_lines(node: Node, depth: int = 0, family: str | None = None) -> list[st
     return [line, *(sub for i in node.inputs for sub in tree_lines(i, depth + 1))]
 
 
-def fingerprint(node: Node) -> str:
+def fingerprint(node: Node, *more: str) -> str:
     """Equal for queries with the same normalised plan, whatever their layout and comments."""
-    text = "\n".join(tree_lines(node))
+    text = "\n".join((*tree_lines(node), *more))
     return hashlib.sha256(f"{STATE_FORMAT}\n{text}".encode()).hexdigest()[:32]
 
 

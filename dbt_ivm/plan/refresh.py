@@ -41,6 +41,7 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
     watermark = Watermark(
         generation=current.generation + 1 if current else facts.clock,
         fingerprint=analysis.fingerprint,
+        shape=analysis.shape,
         view=hashlib.sha256(view.sql.encode()).hexdigest()[:16],
         marks=tuple(change.head.mark() for change in changes),
         types=facts.types,

@@ -16,7 +16,7 @@ from dbt_ivm.plan.layout import above_extent
 from dbt_ivm.plan.model import Facts, Step
 from dbt_ivm.sources.delta import FEED_PROPERTY, DeltaReader, classify
 from dbt_ivm.sql.catalog import Catalog
-from dbt_ivm.sql.dialect import parse_type, render, table, verbatim
+from dbt_ivm.sql.dialect import render, spark_type, table, verbatim
 from dbt_ivm.sql.pin import pin
 from dbt_ivm.sql.render import to_query
 from dbt_ivm.sql.statements import create_table, create_view
@@ -85,7 +85,7 @@ def _shown(model: Maintainable, extent: Extent, facts: Facts) -> Node:
     for output, fact in zip(model.outputs, facts.types.outputs, strict=True):
         value = ref(output.name)
         if not _passed_through(node, output.name):
-            value = Scalar(exp.Cast(this=value.tree, to=parse_type(fact.type)))
+            value = Scalar(exp.Cast(this=value.tree, to=spark_type(fact.type)))
         items.append(Item(fact.name, value))
     return Project(node, tuple(items))
 

@@ -33,6 +33,8 @@ class Watermark:
 
     generation: int
     fingerprint: str
+    shape: str
+    """Of the whole query: the types below hold while it stays the same."""
     view: str
     """Hash of the view statement that goes with this state."""
     marks: tuple[Mark, ...]

@@ -64,9 +64,9 @@ def render(tree: exp.Expr, pretty: bool = True) -> str:
     return tree.sql(dialect=SparkVerbatim, pretty=pretty, identify=True, comments=False)
 
 
-def parse_type(text: str) -> exp.DataType:
-    """Parse a type as Spark prints it, e.g. `array<struct<a:int>>`."""
-    return exp.DataType.build(text, dialect=SparkVerbatim)
+def spark_type(text: str) -> exp.DataType:
+    """A type in Spark's own words, e.g. `array<struct<a:int>>`, printed as it came."""
+    return exp.DataType(this=exp.DType.USERDEFINED, kind=text)
 
 
 def parse_table(text: str) -> tuple[str, ...]:

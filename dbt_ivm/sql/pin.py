@@ -70,15 +70,17 @@ def pin(text: str, catalog: Catalog, versions: Versions, namespace: TableName = 
 
 def _pinned_view(fact: RelationFact, inner: str) -> str:
     """`(select query_column as view_column, … from (text))`, the way Spark reads a view."""
-    assert fact.view is not None
-    names = fact.view.query_columns or tuple(c.name for c in fact.columns)
+    shown = [c.name for c in fact.columns]
+    queried = fact.view.query_columns if fact.view else ()
     items = [
-        exp.alias_(column(name), shown.name, quoted=True)
-        for name, shown in zip(names, fact.columns, strict=True)
+        exp.alias_(column(name), visible, quoted=True)
+        for name, visible in zip(queried or shown, shown, strict=True)
     ]
-    body = exp.Subquery(
-        this=verbatim(inner + "\n"), alias=exp.TableAlias(this=exp.to_identifier("v"))
+    alias = exp.TableAlias(
+        this=exp.to_identifier("v"),
+        columns=[] if queried else [exp.to_identifier(name, quoted=True) for name in shown],
     )
+    body = exp.Subquery(this=verbatim(inner + "\n"), alias=alias)
     return f"({render(exp.select(*items).from_(body), pretty=False)})"
 
 

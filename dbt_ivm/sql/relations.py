@@ -150,13 +150,12 @@ def _inlined(fact: RelationFact, view: ViewFact, context: Context, query: Resolv
     )
     relation = query(parse_query(view.text), inner)
     by_name = {output.visible.lower(): output for output in relation.outputs}
-    wanted = view.query_columns or tuple(c.name for c in fact.columns)
-    picked = [by_name.get(name.lower()) for name in wanted]
-    if None in picked and len(relation.outputs) == len(fact.columns):
+    picked = [by_name.get(name.lower()) for name in view.query_columns]
+    if (not picked or None in picked) and len(relation.outputs) == len(fact.columns):
         picked = list(relation.outputs)
     outputs = tuple(
         Output(c.name, output.name)
-        for c, output in zip(fact.columns, picked, strict=True)
+        for c, output in zip(fact.columns, picked, strict=False)
         if output is not None
     )
     if len(outputs) != len(fact.columns):

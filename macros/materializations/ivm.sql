@@ -14,6 +14,9 @@
     {%- do exceptions.warn(response.ivm_warning) -%}
   {%- endif -%}
   {%- do store_result('main', response) -%}
+  {%- if existing is not none and not existing.is_view -%}
+    {%- do adapter.cache_dropped(existing) -%}
+  {%- endif -%}
 
   {%- set should_revoke = should_revoke(existing, full_refresh_mode=True) -%}
   {%- do apply_grants(target_relation, config.get('grants'), should_revoke) -%}

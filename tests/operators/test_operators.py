@@ -8,7 +8,7 @@ from tests.operators.changes import Changer, create_sources
 from tests.shop import Shop
 
 LINEAR = {
-    "filtered": "select id, price * qty as total, upper(note) as note from {s}.orders where qty > 1",
+    "filtered": "select id, price * qty as total, upper(note) as n from {s}.orders where qty > 1",
     "unioned": "select id, note from {s}.orders union all select id, segment from {s}.customers"
     " union all select customer_id, 'x' from {s}.orders where price > 0",
     "exploded": "select id, t.tag from {s}.orders lateral view outer explode(tags) t as tag",
@@ -33,8 +33,8 @@ COMBINABLE = {
     "tested": "select qty, count_if(price > 0) as up, bool_or(price > 1) as some_up,"
     " every(price > 0) as all_up, any(note = 'seen') as seen,"
     " sum(price) filter (where qty > 1) as late from {s}.orders group by qty",
-    "by_day": "select date_trunc('day', placed) as day, qty % 2 as odd, sum(price) / count(*) as mean"
-    " from {s}.orders group by 1, odd having count(*) > 1",
+    "by_day": "select date_trunc('day', placed) as day, qty % 2 as odd,"
+    " sum(price) / count(*) as mean from {s}.orders group by 1, odd having count(*) > 1",
     "by_all": "select customer_id + 1 as c, count(*) as n from {s}.orders group by all"
     " order by n desc, c limit 2",
     "overall": "select count(*) as n, sum(price) as revenue, max(price) as top from {s}.orders"
@@ -45,11 +45,11 @@ COMBINABLE = {
 KEYWISE = {
     "distincts": "select customer_id, count(distinct price) as prices, sum(distinct qty) as qs,"
     " count(*) as n from {s}.orders group by customer_id",
-    "floats": "select qty, sum(rate) as rate, avg(rate) as mean, stddev(price) as dev"
+    "floats": "select qty, sum(rate) as rate, avg(rate) as mean, round(stddev(price), 6) as dev"
     " from {s}.orders group by qty",
-    "gathered": "select customer_id, sort_array(collect_list(qty)) as qs, percentile(qty, 0.5) as mid,"
-    " max_by(id, qty * 1000 + id) as best, try_sum(qty) as total from {s}.orders group by 1",
-    "medians": "select median(qty) as mid, count(distinct customer_id) as customers from {s}.orders",
+    "gathered": "select customer_id, sort_array(collect_list(qty)) as qs,"
+    " percentile(qty, 0.5) as mid, max_by(id, qty * 1000 + id) as best, try_sum(qty) as total from {s}.orders group by 1",
+    "medians": "select median(qty) as mid, count(distinct customer_id) as n from {s}.orders",
 }
 CHAIN = {
     "lines": "select o.id, c.segment, o.price from {s}.orders o join {{ ref('people') }} c"
@@ -57,12 +57,13 @@ CHAIN = {
     "per_segment": "select segment, count(*) as n, sum(price) as revenue from {{ ref('lines') }}"
     " group by segment",
     "busy": "select segment, n * 2 as double_n from {{ ref('per_segment') }} where n > 1",
-    "sizes": "select double_n, count(*) as k, max(segment) as last from {{ ref('busy') }} group by 1",
+    "sizes": "select double_n, count(*) as k, max(segment) as last from {{ ref('busy') }}"
+    " group by 1",
 }
 
 
 def run_rounds(shop: Shop, models: dict[str, str], feed: bool = True) -> None:
-    """Build, then three rounds of changes; after each every model equals recomputation."""
+    """Build, then two rounds of changes; after each every model equals recomputation."""
     create_sources(shop, feed)
     changer = Changer(shop, seed=len(models))
     changer.orders(12)
@@ -70,9 +71,9 @@ def run_rounds(shop: Shop, models: dict[str, str], feed: bool = True) -> None:
         shop.model(name, sql, ivm_refresh="incremental")
     shop.run()
     shop.check(*models)
-    for number in range(3):
+    for number in range(2):
         changer.orders()
-        if number != 1:
+        if number == 1:
             changer.others()
         done = shop.run()
         strategies = {name: done[name]["ivm_strategy"] for name in models}

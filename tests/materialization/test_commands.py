@@ -1,0 +1,109 @@
+"""What dbt's other commands do to ivm models: --empty, --defer, clone, explain, test."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.shop import Shop, watermark_of
+
+SQL = "select k, count(*) as n, sum(v) as v from {s}.src group by k"
+
+
+@pytest.fixture
+def source(shop) -> Shop:
+    shop.sql("create table {s}.src using delta as select id % 2 as k, id as v from range(5)")
+    return shop
+
+
+def test_empty_never_moves_a_watermark(source):
+    shop = source
+    sources = [{"name": "raw", "schema": shop.schema, "tables": [{"name": "src"}]}]
+    shop.properties({"sources": sources})
+    shop.model("m", SQL.replace("{s}.src", "{{ source('raw', 'src') }}"))
+    shop.run("--empty")
+    assert shop.sql("select * from {s}.m") == []
+    assert watermark_of(shop, "m") is None
+    done = shop.run()["m"]
+    assert done["ivm_strategy"] == "full"
+    before = watermark_of(shop, "m")
+    shop.sql("insert into {s}.src values (7, 7)")
+    assert shop.run("--empty")["m"]["ivm_strategy"] == "noop"
+    assert watermark_of(shop, "m") == before
+    assert shop.sql("select count(*) from {s}.m") == [(2,)]
+    assert shop.run()["m"]["ivm_strategy"] == "incremental"
+    shop.check("m")
+
+
+def test_explain_before_and_after_the_first_build(source, capsys):
+    shop = source
+    shop.model("m", SQL + " having count(*) > 1")
+
+    def explained() -> str:
+        capsys.readouterr()
+        shop.dbt("run-operation", "ivm_explain", "--args", "{model: m}")
+        return capsys.readouterr().out
+
+    text = explained()
+    assert "Strategy  full (first build)" in text
+    assert "extent, combinable" in text
+    assert "CREATE OR REPLACE TABLE" in text
+    assert shop.sql("show tables in {s} like 'm*'") == []
+    shop.run()
+    assert "Strategy  noop (nothing changed)" in explained()
+    shop.sql("delete from {s}.src where v = 1")
+    text = explained()
+    assert "Strategy  incremental" in text
+    assert "change data feed" in text
+    assert "MERGE INTO" in text
+    shop.check("m")
+    failed = shop.dbt("run-operation", "ivm_explain", "--args", "{model: nope}", ok=False)
+    assert "ivm models: m" in str(failed.exception or failed.result)
+
+
+def test_the_consistency_test_finds_what_was_tampered_with(source):
+    shop = source
+    shop.model("m", SQL)
+    shop.model("rows", "select k, v % 2 as odd from {s}.src")
+    models = [{"name": name, "data_tests": ["ivm_consistent"]} for name in ("m", "rows")]
+    shop.properties({"models": models})
+    shop.run()
+    shop.sql("insert into {s}.src values (0, 100)")
+    shop.dbt("test")  # the sources have moved on; the models stand where they say
+    generation = watermark_of(shop, "m")
+    shop.spark.conf.set("spark.databricks.delta.commitInfo.userMetadata", generation.encode())
+    try:
+        shop.sql("update {s}.m__ivm set __ivm_count = __ivm_count + 1 where k = 0")
+    finally:
+        shop.spark.conf.unset("spark.databricks.delta.commitInfo.userMetadata")
+    results = shop.dbt("test", ok=False).result.results
+    assert {r.node.name.split("_")[-2]: r.failures for r in results} == {"m": 2, "rows": 0}
+    shop.sql("update {s}.m__ivm set __ivm_count = 0 where k = 1")
+    done = shop.run()["m"]
+    assert done["ivm_strategy"] == "full"
+    assert "UPDATE outside dbt-ivm" in done["ivm_reason"]
+    shop.dbt("test")
+
+
+def test_clone_and_defer(source, tmp_path):
+    shop = source
+    shop.model("m", SQL)
+    shop.model("down", "select sum(n) as n from {{ ref('m') }}")
+    shop.run()
+    state = str(shop.folder / "target")
+    other = Shop(shop.spark, tmp_path / "other", shop.schema + "_dev")
+    try:
+        other.model("m", SQL.replace("{s}", shop.schema))
+        other.model("down", "select sum(n) as n from {{ ref('m') }}")
+        other.dbt("run", "--select", "down", "--defer", "--state", state)
+        assert other.sql("select * from {s}.down") == [(5,)]
+        shop.sql("insert into {s}.src values (0, 1)")
+        shop.run()
+        done = other.dbt("run", "--select", "down", "--defer", "--state", state)
+        assert done.success
+        assert other.sql("select * from {s}.down") == [(6,)]
+        other.dbt("clone", "--select", "m", "--state", state)
+        assert sorted(other.sql("select k, n from {s}.m")) == [(0, 4), (1, 2)]
+        other.run("--select", "m")
+        other.check("m")
+    finally:
+        other.sql("drop schema {s} cascade")
