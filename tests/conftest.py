@@ -13,6 +13,10 @@ from tests.shop import Shop
 pytest_plugins = ["dbt.tests.fixtures.project"]
 
 
+def pytest_addoption(parser):
+    parser.addoption("--update-golden", action="store_true", help="write planner fixtures anew")
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory):
     """The Spark that a profile without settings gets, on a folder that is thrown away.
