@@ -19,7 +19,21 @@ pytestmark = pytest.mark.slow
 # Open-source Delta cannot make a column of an existing table NOT NULL, as dbt-spark tries to.
 SCHEMA = fixtures.model_schema_yml.replace("text", "string").replace("- type: not_null\n", "\n")
 
-BROKEN = "{{{{ config(materialized='{0}') }}}} select 0 as id, 'red' as color, '2019' as date_day"
+POSITIVE = """
+models:
+  - name: my_model
+    config: {contract: {enforced: true}}
+    constraints: [{type: check, expression: id > 0, name: positive}]
+    columns:
+      - {name: id, data_type: int}
+      - {name: color, data_type: string}
+      - {name: date_day, data_type: string}
+"""
+
+BROKEN = """
+{{{{ config(materialized='{}', on_schema_change='append_new_columns') }}}}
+select 0 as id, 'red' as color, '2019-01-01' as date_day
+"""
 
 
 class SparkTypes(OnDelta):
@@ -85,7 +99,7 @@ class TestIncrementalColumns(SparkTypes, BaseIncrementalConstraintsColumnsEqual)
 
 
 class Violations(OnDelta):
-    """Delta checks what dbt-spark declares."""
+    """dbt-spark declares the checks of a model, not of a column; Delta keeps to them."""
 
     @pytest.fixture(scope="class")
     def expected_error_messages(self):
@@ -95,7 +109,7 @@ class Violations(OnDelta):
 class TestTableViolation(Violations, BaseConstraintsRollback):
     @pytest.fixture(scope="class")
     def models(self):
-        return {"my_model.sql": fixtures.my_model_sql, "constraints_schema.yml": SCHEMA}
+        return {"my_model.sql": fixtures.my_model_sql, "constraints_schema.yml": POSITIVE}
 
     @pytest.fixture(scope="class")
     def null_model_sql(self):
@@ -112,7 +126,7 @@ class TestIncrementalViolation(Violations, BaseIncrementalConstraintsRollback):
     def models(self):
         return {
             "my_model.sql": fixtures.my_incremental_model_sql,
-            "constraints_schema.yml": SCHEMA,
+            "constraints_schema.yml": POSITIVE,
         }
 
     @pytest.fixture(scope="class")
