@@ -79,7 +79,7 @@ class Grouping:
             if isinstance(node, exp.Anonymous) and aggregate_of(node, self._context.functions)
             for c in node.find_all(exp.Column)
         }
-        copy = tree.copy()
+        copy = exp.Paren(this=tree.copy())  # `having ok`: a column on its own has no parent
         columns = zip(tree.find_all(exp.Column), list(copy.find_all(exp.Column)), strict=True)
         for original, node in columns:
             value = shown.get(node.name.lower()) if len(node.parts) == 1 else None
