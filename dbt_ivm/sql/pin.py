@@ -87,19 +87,35 @@ def _pinned_view(fact: RelationFact, inner: str) -> str:
 def _table_uses(
     tree: exp.Query, catalog: Catalog, namespace: TableName
 ) -> list[tuple[exp.Table, RelationFact]]:
-    ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     uses = []
     for use in tree.find_all(exp.Table):
         if not all(isinstance(part, exp.Identifier) for part in use.parts):
             raise Unsupported(f"the table function `{function_name(use.this)}`")
         name = tuple(part.name for part in use.parts)
-        if len(name) == 1 and name[0].lower() in ctes:
+        if len(name) == 1 and _names_cte(use):
             continue
         if use.args.get("version") or use.args.get("when"):
             raise Unsupported("a table read at a fixed version")
         qualified = (*namespace, *name) if len(name) == 1 else name
         uses.append((use, catalog.relation(qualified)))
     return uses
+
+
+def _names_cte(use: exp.Table) -> bool:
+    """Whether a name means a CTE where it stands; inside a CTE only earlier ones are visible."""
+    child: exp.Expr = use
+    node = use.parent
+    while node is not None:
+        clause = node if isinstance(node, exp.With) else node.args.get("with_")
+        visible = clause.expressions if clause else []
+        if isinstance(node, exp.With) and not node.args.get("recursive"):
+            visible = visible[: visible.index(child)]
+        if any(cte.alias.lower() == use.name.lower() for cte in visible):
+            return True
+        child, node = node, node.parent
+        if isinstance(child, exp.With) and node is not None:
+            child, node = node, node.parent
+    return False
 
 
 def _is_volatile(tree: exp.Query, functions: Functions) -> bool:
