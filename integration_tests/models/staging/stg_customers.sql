@@ -1,0 +1,2 @@
+select id as customer_id, name, segment
+from {{ source('raw', 'customers') }}
