@@ -25,7 +25,7 @@ from dbt_ivm.sql.render import to_query
 class Shop:
     """One schema: Delta sources `s_*` made by the test, and the models of a dbt project."""
 
-    def __init__(self, spark: SparkSession, folder: Path, schema: str, threads: int = 1) -> None:
+    def __init__(self, spark: SparkSession, folder: Path, schema: str, threads: int = 4) -> None:
         self.spark, self.folder, self.schema = spark, folder, schema
         spark.sql(f"create schema if not exists {schema}")
         (folder / "models").mkdir(parents=True)

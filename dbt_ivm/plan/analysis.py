@@ -21,7 +21,7 @@ from dbt_ivm.algebra.nodes import (
     TableName,
     tables,
 )
-from dbt_ivm.algebra.rewrite import prune, select_columns
+from dbt_ivm.algebra.rewrite import prune
 from dbt_ivm.algebra.scalar import column, ref
 from dbt_ivm.errors import Unsupported
 from dbt_ivm.plan.describe import fingerprint
@@ -30,7 +30,7 @@ from dbt_ivm.sql.dialect import table
 from dbt_ivm.sql.functions import Functions
 from dbt_ivm.sql.pin import references
 from dbt_ivm.sql.render import to_query
-from dbt_ivm.sql.scope import Output
+from dbt_ivm.sql.scope import Names, Output
 from dbt_ivm.sql.select import resolve_model
 
 
@@ -101,15 +101,27 @@ def _maintainable(sql: str, catalog: Catalog, functions: Functions) -> Maintaina
     tree = prune(relation.node, frozenset(o.name for o in relation.outputs))
     core = _core(tree)
     _check_below(core)
-    names = tuple(o.name for o in relation.outputs)
-    if core is tree and not isinstance(core, Aggregate) and tree.columns != names:
-        core = tree = select_columns(tree, tuple(dict.fromkeys(names)))
+    outputs = relation.outputs
+    if core is tree and not isinstance(core, Aggregate):
+        core, outputs = _under_visible_names(tree, outputs)
+        tree = core
     unique = []
     for name in tables(core):
         fact = catalog.relation(name)
         if fact.unique is not None:
             unique.append((name, frozenset(c.lower() for c in fact.unique)))
-    return Maintainable(core, tree, relation.outputs, tuple(unique))
+    return Maintainable(core, tree, outputs, tuple(unique))
+
+
+def _under_visible_names(
+    tree: Node, outputs: tuple[Output, ...]
+) -> tuple[Node, tuple[Output, ...]]:
+    """The rows of a bag, stored under the names the model gives them."""
+    names = Names()
+    shown = {o.name: o.visible for o in outputs}
+    stored = {source: names.fresh(visible) for source, visible in shown.items()}
+    items = tuple(Item(name, ref(source)) for source, name in stored.items())
+    return Project(tree, items), tuple(Output(o.visible, stored[o.name]) for o in outputs)
 
 
 def _core(tree: Node) -> Node:

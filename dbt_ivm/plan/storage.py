@@ -126,4 +126,4 @@ def _stored_columns(
 
 def drop_table_step(name: TableName) -> Step:
     """A table that stood under the model's name makes way for the view."""
-    return Step("drop the table", render(exp.Drop(this=table(name), kind="TABLE", exists=True)))
+    return Step("drop the table", render(exp.Drop(tables=[table(name)], kind="TABLE", exists=True)))

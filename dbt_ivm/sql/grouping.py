@@ -66,7 +66,7 @@ class Grouping:
             raise self._context.unsupported("an aggregate in GROUP BY")
         if any(known == value for _, known in self._keys):
             return
-        passed = isinstance(value, exp.Column)
+        passed = isinstance(value, exp.Column) and value.name.lower() == visible.lower()
         name = value.name if passed else self._context.names.fresh(visible)
         self._keys.append((name, value))
 
@@ -142,7 +142,7 @@ class Grouping:
 
     def aggregate(self) -> Aggregate:
         """gamma over a projection that exposes every key as a column."""
-        computed = [(n, v) for n, v in self._keys if not isinstance(v, exp.Column)]
+        computed = [(n, v) for n, v in self._keys if v != column(n)]
         node = self._node
         if computed:
             passed = tuple(Item(c, ref(c)) for c in node.columns)

@@ -48,7 +48,8 @@ KEYWISE = {
     "floats": "select qty, sum(rate) as rate, avg(rate) as mean, round(stddev(price), 6) as dev"
     " from {s}.orders group by qty",
     "gathered": "select customer_id, sort_array(collect_list(qty)) as qs,"
-    " percentile(qty, 0.5) as mid, max_by(id, qty * 1000 + id) as best, try_sum(qty) as total from {s}.orders group by 1",
+    " percentile(qty, 0.5) as mid, max_by(id, qty * 1000 + id) as best,"
+    " try_sum(qty) as total from {s}.orders group by 1",
     "medians": "select median(qty) as mid, count(distinct customer_id) as n from {s}.orders",
 }
 CHAIN = {
