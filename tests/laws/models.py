@@ -41,7 +41,9 @@ OPERATORS = {
     "CTE over a CTE": "with q as (select a, v from r), z as (select a, v from q where v > 0)"
     " select z.v, q.v as w from z join q on z.a = q.a",
     "derived table": "select u from (select a + v as u from r) q where u > 0",
-    "order by and limit in the view": "select c, m from t order by c, m",
+    "names swapped": "select a as b, b as a from r",
+    "order by in the view": "select c, m from t order by c, m",
+    "limit in the view": "select c, m from t order by c desc, m limit 3 offset 1",
 }
 
 GROUPS = {
@@ -54,6 +56,10 @@ GROUPS = {
     "group without an aggregate": "select a from r group by a",
     "group by nothing shown": "select count(*) as n from r group by a",
     "group by date": "select d, count(*) as n from r group by d",
+    "names swapped, grouped": "select a as b, b as a, count(*) as n from r group by a, b",
+    "top groups in the view": "select b, count(*) as n from r group by b"
+    " order by n desc, b limit 2",
+    "having on what is not shown": "select b, count(*) as n from r group by b having max(v) > n",
     "having": "select a, sum(v) as s from r group by a having count(*) > 1 and sum(v) >= 0",
     "having by alias": "select b, count(*) as n from r group by b having n > 1",
     "expression over aggregates": "select a, sum(v) + count(*) * 2 as x from r group by a",
