@@ -138,7 +138,6 @@ def plan(example: Example) -> RefreshPlan:
         generation=1,
         fingerprint=analysis.fingerprint,
         shape=analysis.shape,
-        view="",
         marks=tuple(Mark(name, "id", OLD, "") for name in names),
         types=types,
         package="",

@@ -10,6 +10,13 @@ from dbt_ivm.adapter import embedded
 from dbt_ivm.adapter.credentials import IvmCredentials
 from tests.shop import Shop
 
+# Compiling code for a handful of rows takes longer than interpreting it.
+FOR_TINY_DATA = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+
 pytest_plugins = ["dbt.tests.fixtures.project"]
 
 
@@ -24,8 +31,9 @@ def spark(tmp_path_factory):
     dbt run in this process finds it active and uses it.
     """
     folder = tmp_path_factory.mktemp("spark")
-    parameters = IvmCredentials(method="session", schema="any", database=None)
-    session = embedded.start(folder, parameters.server_side_parameters, lock_timeout=0)
+    credentials = IvmCredentials(method="session", schema="any", database=None)
+    parameters = {**credentials.server_side_parameters, **FOR_TINY_DATA}
+    session = embedded.start(folder, parameters, lock_timeout=0)
     yield session
     session.stop()
 

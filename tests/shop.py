@@ -83,7 +83,7 @@ class Shop:
     def _check(self, name: str) -> None:
         facts = SparkFacts(lambda sql: [r.asDict() for r in self.sql(sql)], Pins())
         extent = (self.schema, f"{name}__ivm")
-        target = facts.target(extent, "view", exists=True)
+        target = facts.target(extent, "view", None, exists=True)
         mark = target.watermark
         assert mark is not None, target.problem
         versions = {m.table: m.version for m in mark.marks}

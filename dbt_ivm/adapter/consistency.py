@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbt_ivm.adapter.runner import Request
-from dbt_ivm.adapter.spark_facts import SparkFacts
+from dbt_ivm.adapter.runner import Request, Runner
 from dbt_ivm.algebra.nodes import is_comparable
 from dbt_ivm.algebra.scalar import call, column
 from dbt_ivm.errors import IvmError
@@ -18,15 +17,15 @@ SIGN = "__ivm_sign"
 """+1: the model has the row and its SQL has not; -1: the other way round."""
 
 
-def consistency_query(facts: SparkFacts, request: Request) -> str:
+def consistency_query(runner: Runner, request: Request) -> str:
     """`(view except all query) union all (query except all view)`, signed."""
-    target = facts.target(request.extent, request.kind, request.extent_exists)
+    target = runner.target(request)
     if target.watermark is None:
         why = target.problem or "it was not built by an ordinary run"
         raise IvmError(
             f"Model {request.model} has no watermark to compare at ({why}); run it first."
         )
-    return render(difference(request, target.watermark, facts))
+    return render(difference(request, target.watermark, runner.facts))
 
 
 def difference(request: Request, watermark: Watermark, catalog: Catalog) -> exp.Query:

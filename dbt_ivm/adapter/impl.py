@@ -93,7 +93,7 @@ class IvmAdapter(SparkAdapter):
         def text() -> str:
             node, sql = compiled_model(self, str(relation))
             request = request_of(self, node.to_dict(), relation, sql, full_refresh=False)
-            return consistency_query(self._runner().facts, request)
+            return consistency_query(self._runner(), request)
 
         return _as_dbt_errors(text)
 

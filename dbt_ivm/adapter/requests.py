@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.relation import BaseRelation
 
 from dbt_ivm.adapter.runner import Request
 from dbt_ivm.errors import IvmError
-from dbt_ivm.names import EXTENT_SUFFIX
+from dbt_ivm.names import EXTENT_SUFFIX, VIEW_PROPERTY
 from dbt_ivm.plan.model import Docs
 from dbt_ivm.plan.settings import read_settings
 
@@ -50,10 +51,19 @@ def request_of(
         extent=table_name(extent),
         settings=read_settings(_flat(config), name),
         kind=str(existing.type) if existing is not None and existing.type else None,
+        view_hash=_view_hash(existing),
         extent_exists=existing_relation(adapter, extent) is not None,
         full_refresh=full_refresh,
         docs=_docs(model, config),
     )
+
+
+def _view_hash(existing: BaseRelation | None) -> str | None:
+    """What the catalog listing says about the view; dbt has read it already."""
+    found = re.search(
+        re.escape(VIEW_PROPERTY) + r"=(\w+)", getattr(existing, "information", "") or ""
+    )
+    return found[1] if found else None
 
 
 def table_name(relation: BaseRelation) -> tuple[str, ...]:

@@ -50,6 +50,7 @@ class Request:
     extent: TableName
     settings: Settings
     kind: str | None
+    view_hash: str | None
     extent_exists: bool
     full_refresh: bool
     docs: Docs
@@ -80,10 +81,16 @@ class Runner:
         self._statements += 1
         return self._session.run(sql)
 
+    def target(self, request: Request) -> Target:
+        """What stands under the names of a model right now."""
+        return self.facts.target(
+            request.extent, request.kind, request.view_hash, request.extent_exists
+        )
+
     def plan(self, request: Request) -> RefreshPlan:
         """The plan of a refresh at the pinned heads; writes nothing."""
         analysis = analyze(request.sql, self.facts, request.settings.functions)
-        target = self.facts.target(request.extent, request.kind, request.extent_exists)
+        target = self.target(request)
         return plan_refresh(analysis, self._facts(request, analysis, target), self.facts)
 
     def refresh(self, request: Request) -> Outcome:
@@ -108,7 +115,7 @@ class Runner:
         Whatever is built carries no watermark, so the next ordinary run rebuilds it.
         """
         outputs = self.facts.columns(request.sql)
-        target = self.facts.target(request.extent, request.kind, request.extent_exists)
+        target = self.target(request)
         analysis = Analysis(request.sql, None, "a run with --empty or --sample", None, True, "", "")
         facts = Facts(
             model=request.model,

@@ -83,10 +83,10 @@ class SparkFacts:
             self._pins.heads[key] = head
             return head
 
-    def target(self, extent: TableName, kind: str | None, exists: bool) -> Target:
+    def target(self, extent: TableName, kind: str | None, view: str | None, exists: bool) -> Target:
         """What stands under the model's names, and the watermark of its extent."""
         if not exists:
-            return Target(kind)
+            return Target(kind, view=view)
         detail = self._detail(extent)
         if detail is None or MODEL_PROPERTY not in _mapping(detail["properties"]):
             raise IvmError(
@@ -100,7 +100,7 @@ class SparkFacts:
             complete = self._history(extent, head.version + 1)
             head = self._head_from(canonical(extent), detail, complete)
             watermark, problem = _last_state(head)
-        return Target(kind, head, watermark, problem)
+        return Target(kind, head, watermark, problem, view)
 
     def is_extent(self, name: TableName) -> bool:
         """Whether a table carries our mark."""
@@ -177,12 +177,15 @@ def _commit(row: Row) -> Commit:
         str(row["timestamp"]),
         row["operation"],
         row["userMetadata"],
-        _changed_rows(_mapping(row["operationMetrics"]), row["operation"]),
+        _changed_rows(row),
     )
 
 
-def _changed_rows(metrics: Mapping[str, Any], operation: str) -> int | None:
+def _changed_rows(row: Row) -> int | None:
     """Rows that the change data feed of a commit holds: an update counts twice."""
+    metrics, operation = _mapping(row["operationMetrics"]), row["operation"]
+    if _mapping(row["operationParameters"]).get("mode") == "Overwrite":
+        return None  # Delta does not say how many rows went
     names = {
         "WRITE": (("numOutputRows", 1),),
         "STREAMING UPDATE": (("numOutputRows", 1),),

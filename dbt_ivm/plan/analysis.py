@@ -120,6 +120,8 @@ def _under_visible_names(
     names = Names()
     shown = {o.name: o.visible for o in outputs}
     stored = {source: names.fresh(visible) for source, visible in shown.items()}
+    if stored == {name: name for name in tree.columns}:
+        return tree, outputs
     items = tuple(Item(name, ref(source)) for source, name in stored.items())
     return Project(tree, items), tuple(Output(o.visible, stored[o.name]) for o in outputs)
 

@@ -37,6 +37,8 @@ class Target:
     watermark: Watermark | None = None
     problem: str = ""
     """Why the extent cannot be built upon although it exists."""
+    view: str | None = None
+    """Hash of the statement that made the view, as the view itself carries it."""
 
 
 @dataclass(frozen=True)

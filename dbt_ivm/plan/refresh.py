@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 from dbt_ivm.delta.extent import Extent
@@ -36,13 +35,12 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
     _refuse_if_asked(form, facts)
     changes = tuple(_change(facts, name) for name in analysis.tables or ())
     strategy, reason = _decide(analysis, form, facts, changes)
-    view = view_step(analysis, form.extent, facts)
+    view, digest = view_step(analysis, form.extent, facts)
     current = facts.target.watermark
     watermark = Watermark(
         generation=current.generation + 1 if current else facts.clock,
         fingerprint=analysis.fingerprint,
         shape=analysis.shape,
-        view=hashlib.sha256(view.sql.encode()).hexdigest()[:16],
         marks=tuple(change.head.mark() for change in changes),
         types=facts.types,
         package=facts.package,
@@ -54,8 +52,7 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
         steps.append(_merge_step(form.extent, changes))
     if facts.target.kind == "table":
         steps.append(drop_table_step(facts.view))
-    stale_view = current is None or current.view != watermark.view
-    if strategy is Strategy.FULL or stale_view or facts.target.kind != "view":
+    if facts.target.kind != "view" or facts.target.view != digest:
         steps.append(view)
     return RefreshPlan(
         model=facts.model,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 from sqlglot import exp
@@ -10,7 +11,7 @@ from dbt_ivm.algebra.nodes import Item, Node, Project, TableName
 from dbt_ivm.algebra.scalar import Scalar, column, ref
 from dbt_ivm.delta.extent import Extent
 from dbt_ivm.errors import IvmError
-from dbt_ivm.names import KEY_PROPERTY, MODEL_PROPERTY
+from dbt_ivm.names import KEY_PROPERTY, MODEL_PROPERTY, VIEW_PROPERTY
 from dbt_ivm.plan.analysis import Analysis, Maintainable
 from dbt_ivm.plan.layout import above_extent
 from dbt_ivm.plan.model import Facts, Step
@@ -59,8 +60,12 @@ def state_query(
     )
 
 
-def view_step(analysis: Analysis, extent: Extent | None, facts: Facts) -> Step:
-    """`create or replace view m` with exactly the model's columns, names, order and types."""
+def view_step(analysis: Analysis, extent: Extent | None, facts: Facts) -> tuple[Step, str]:
+    """`create or replace view m` with exactly the model's columns, names, order and types.
+
+    Beside the step comes its hash, which the view carries: that way the view itself tells whether
+    it is the right one, whatever happened between two statements of an earlier run.
+    """
     names = [c.name for c in facts.types.outputs]
     lowered = [name.lower() for name in names]
     twice = sorted({name for name in lowered if lowered.count(name) > 1})
@@ -74,8 +79,11 @@ def view_step(analysis: Analysis, extent: Extent | None, facts: Facts) -> Step:
         query = to_query(_shown(analysis.maintainable, extent, facts), DeltaReader({}))
     comments = {name.lower(): text for name, text in facts.docs.columns}
     columns = [(name, comments.get(name.lower())) for name in names]
-    statement = create_view(facts.view, query, columns, facts.docs.relation)
-    return Step("create the view", render(statement))
+    comment, types = facts.docs.relation, [c.type for c in facts.types.outputs]
+    plain = render(create_view(facts.view, query, columns, comment, {}))
+    digest = hashlib.sha256(f"{plain}\n{types}".encode()).hexdigest()[:16]
+    marked = create_view(facts.view, query, columns, comment, {VIEW_PROPERTY: digest})
+    return Step("create the view", render(marked)), digest
 
 
 def _shown(model: Maintainable, extent: Extent, facts: Facts) -> Node:

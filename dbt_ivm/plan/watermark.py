@@ -35,8 +35,6 @@ class Watermark:
     fingerprint: str
     shape: str
     """Of the whole query: the types below hold while it stays the same."""
-    view: str
-    """Hash of the view statement that goes with this state."""
     marks: tuple[Mark, ...]
     types: Types
     package: str

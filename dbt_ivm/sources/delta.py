@@ -60,6 +60,11 @@ def is_neutral(commit: Commit) -> bool:
     return commit.operation in _NEUTRAL
 
 
+def _changed_nothing(commit: Commit) -> bool:
+    """A MERGE, UPDATE or DELETE that touched no row; an empty overwrite is no such thing."""
+    return commit.operation in ("MERGE", "UPDATE", "DELETE") and commit.rows == 0
+
+
 def classify(head: Head, mark: Mark | None) -> SourceChange:
     """How the changes since the mark can be read, decided before anything is written."""
     if mark is None:
@@ -78,7 +83,7 @@ def classify(head: Head, mark: Mark | None) -> SourceChange:
     if any(commit is None for commit in between):
         return _impossible(head, mark, f"has no history back to version {mark.version} any more")
     commits = [commit for commit in between if commit is not None]
-    if all(is_neutral(commit) for commit in commits):
+    if all(is_neutral(commit) or _changed_nothing(commit) for commit in commits):
         return SourceChange(head, mark, Reading.NOTHING)
     if not head.has_feed:
         return SourceChange(head, mark, Reading.DIFFERENCE, "the change data feed is off")

@@ -51,12 +51,12 @@ class SparkVerbatim(Spark):
 def parse_query(text: str) -> exp.Query:
     """Parse one query; SQL that sqlglot cannot read is a reason, not a crash."""
     try:
-        tree = sqlglot.parse_one(text, read=SparkVerbatim)
+        trees = sqlglot.parse(text, read=SparkVerbatim)
     except (ParseError, TokenError, SqlglotError) as error:
         raise Unsupported(f"SQL that the planner cannot parse ({_first_line(error)})") from error
-    if not isinstance(tree, exp.Query):
-        raise Unsupported(f"a statement that is not a query ({tree.key})")
-    return tree
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+        raise Unsupported("a text that is not one query")
+    return trees[0]
 
 
 def render(tree: exp.Expr, pretty: bool = True) -> str:

@@ -84,8 +84,13 @@ def _refuse(wrapper: exp.Expr, functions: Functions) -> None:
             raise Unsupported("a query parameter")
         if isinstance(node, exp.Star) and not _is_counted_star(node):
             raise Unsupported("`*` inside an expression")
-        if isinstance(node, exp.Func) and not isinstance(node, _SYNTAX):
+        if isinstance(node, exp.Func) and is_call(node):
             _check_call(node, functions)
+
+
+def is_call(node: exp.Func) -> bool:
+    """Whether a node is a function by name; CAST, CASE and their like depend on nothing else."""
+    return not isinstance(node, _SYNTAX)
 
 
 def _is_counted_star(node: exp.Star) -> bool:

@@ -16,7 +16,7 @@ from dbt_ivm.algebra.scalar import column
 from dbt_ivm.errors import Unsupported
 from dbt_ivm.sql.catalog import Catalog, RelationFact
 from dbt_ivm.sql.dialect import parse_query, render, verbatim
-from dbt_ivm.sql.expressions import function_name
+from dbt_ivm.sql.expressions import function_name, is_call
 from dbt_ivm.sql.functions import Functions, Kind
 
 Versions = Callable[[TableName], int | None]
@@ -121,9 +121,9 @@ def _names_cte(use: exp.Table) -> bool:
 def _is_volatile(tree: exp.Query, functions: Functions) -> bool:
     if any(node.args.get("sample") for node in tree.find_all(exp.Table)):
         return True
-    for node in tree.find_all(
-        exp.Anonymous, exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentUser
-    ):
-        if functions.kind(function_name(node)) not in _STEADY:
-            return True
-    return False
+    calls = (function_name(node) for node in tree.find_all(exp.Func) if is_call(node))
+    if any(functions.kind(name) not in _STEADY for name in calls):
+        return True
+    # `user` and `localtimestamp` are functions even without parentheses.
+    bare = (node.name for node in tree.find_all(exp.Column) if len(node.parts) == 1)
+    return any(functions.kind(name) in (Kind.CLOCK, Kind.SESSION) for name in bare)

@@ -265,6 +265,10 @@ def _sorted(order: exp.Order, relation: Relation, context: Context) -> Node:
     for visible, value in outputs:
         shown.add(visible, value)
     items = _order_items(order, outputs)
+    for item in items:
+        for name in item.find_all(exp.Column):
+            if shown.find((name.name,)) is None:
+                raise context.unsupported(f"ORDER BY `{name.name}`, which is not selected,")
     keys = (
         resolve(item, lambda parts: shown.find(parts[-1:]), context.functions) for item in items
     )

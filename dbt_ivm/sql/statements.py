@@ -80,9 +80,7 @@ def create_table(
         clauses.append(exp.LocationProperty(this=literal(location)))
     if comment is not None:
         clauses.append(exp.SchemaCommentProperty(this=literal(comment)))
-    clauses.extend(
-        exp.Property(this=literal(key), value=literal(value)) for key, value in properties.items()
-    )
+    clauses.extend(_properties(properties))
     return exp.Create(
         this=table(name),
         kind="TABLE",
@@ -97,10 +95,14 @@ def create_view(
     query: exp.Expr,
     columns: Sequence[tuple[str, str | None]],
     comment: str | None,
+    properties: Mapping[str, str],
 ) -> exp.Create:
-    """`create or replace view v (a comment '…', b) comment '…' as select …`."""
+    """`create or replace view v (a comment '…', b) comment '…' tblproperties (…) as select …`."""
     header = exp.Schema(this=table(name), expressions=[_header(c, text) for c, text in columns])
-    clauses = [exp.SchemaCommentProperty(this=literal(comment))] if comment else []
+    clauses: list[exp.Expr] = []
+    if comment:
+        clauses.append(exp.SchemaCommentProperty(this=literal(comment)))
+    clauses.extend(_properties(properties))
     return exp.Create(
         this=header,
         kind="VIEW",
@@ -108,6 +110,10 @@ def create_view(
         expression=query,
         properties=exp.Properties(expressions=clauses) if clauses else None,
     )
+
+
+def _properties(values: Mapping[str, str]) -> list[exp.Expr]:
+    return [exp.Property(this=literal(key), value=literal(value)) for key, value in values.items()]
 
 
 def _header(name: str, comment: str | None) -> exp.ColumnDef:

@@ -49,7 +49,8 @@ class Session:
 def built(shop) -> Shop:
     shop.sql("create table {s}.o using delta as select id as v, id % 3 as c from range(9)")
     shop.sql(
-        "create table {s}.c using delta as select id, if(id = 2, null, 'x') as segment from range(3)"
+        "create table {s}.c using delta as"
+        " select id, if(id = 2, null, 'x') as segment from range(3)"
     )
     shop.model("m", SQL)
     shop.run()
@@ -64,6 +65,7 @@ def request_for(shop: Shop) -> Request:
         extent=(shop.schema, "m__ivm"),
         settings=Settings(),
         kind="view",
+        view_hash=None,
         extent_exists=True,
         full_refresh=False,
         docs=Docs(),

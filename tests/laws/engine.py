@@ -90,7 +90,7 @@ class Engine:
         types = Types(self._describe(translate(render(probe))), self._describe(self._judge))
         self.extent, self.note = extent_of(self.model, types, _EXTENT)
         facts = Facts("m", _VIEW, _EXTENT, Settings(), {}, types, Target())
-        self._view_sql = translate(view_step(analysis, self.extent, facts).sql)
+        self._view_sql = translate(view_step(analysis, self.extent, facts)[0].sql)
         self._state_sql = translate(render(to_query(self.extent.rebuilt(), _read)))
         self._merge_sql = lru_cache(maxsize=None)(self._merge_statement)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -123,5 +124,7 @@ def planned(analysis: Analysis, told: Facts) -> RefreshPlan:
 def built(analysis: Analysis, told: Facts) -> Facts:
     """The same facts after a first build at the old versions."""
     before = replace(told, heads={name: head(name, OLD) for name in told.heads}, target=Target())
-    watermark = planned(analysis, before).watermark
-    return replace(told, target=Target("view", head(EXTENT), watermark))
+    plan = planned(analysis, before)
+    mark = re.search(r"'dbt_ivm.view'='(\w+)'", plan.steps[-1].sql)
+    assert mark is not None
+    return replace(told, target=Target("view", head(EXTENT), plan.watermark, view=mark[1]))

@@ -37,7 +37,6 @@ watermarks = st.builds(
     generation=st.integers(0),
     fingerprint=names,
     shape=names,
-    view=names,
     marks=st.lists(marks, max_size=3).map(tuple),
     types=st.builds(Types, columns, columns),
     package=names,
