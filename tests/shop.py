@@ -91,8 +91,8 @@ class Shop:
         expected = self.spark.sql(pin(sql, facts, versions.get))
         shown = self.spark.table(f"{self.schema}.`{name}`")
         plain = self.spark.sql(sql)
-        assert [(f.name, f.dataType) for f in shown.schema] == [
-            (f.name, f.dataType) for f in plain.schema
+        assert [(f.name, f.dataType.simpleString()) for f in shown.schema] == [
+            (f.name, f.dataType.simpleString()) for f in plain.schema
         ], f"{name}: the view's columns differ from the query's"
         _same_rows(shown, expected, name)
         analysis = analyze(sql, facts, Functions())
