@@ -49,7 +49,7 @@ def request_of(
         sql=sql.strip().rstrip(";"),
         view=table_name(relation),
         extent=table_name(extent),
-        settings=read_settings(_flat(config), name),
+        settings=read_settings(dict(config), name),
         kind=str(existing.type) if existing is not None and existing.type else None,
         view_hash=_view_hash(existing),
         extent_exists=existing_relation(adapter, extent) is not None,
@@ -69,12 +69,6 @@ def _view_hash(existing: BaseRelation | None) -> str | None:
 def table_name(relation: BaseRelation) -> tuple[str, ...]:
     """A relation as the planner names it."""
     return (str(relation.schema), str(relation.identifier))
-
-
-def _flat(config: Any) -> dict[str, Any]:
-    """Settings of the adapter beside dbt's own, however dbt hands them over."""
-    data = dict(config)
-    return {**(data.pop("_extra", None) or {}), **data}
 
 
 def _docs(model: dict[str, Any], config: Any) -> Docs:

@@ -6,6 +6,7 @@ with different names, and any expression can be moved between nodes without rena
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -34,7 +35,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Node:
+class Node(ABC):
     """A relation: a bag of rows with named columns."""
 
     def __post_init__(self) -> None:
@@ -45,10 +46,12 @@ class Node:
 
     def _check(self) -> None:
         """Raise when an expression refers to a column that the inputs do not have."""
+        self._require(self.scalars, tuple(name for i in self.inputs for name in i.columns))
 
     @property
+    @abstractmethod
     def columns(self) -> tuple[str, ...]:
-        raise NotImplementedError(type(self).__name__)
+        """Names of the columns, in order."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -109,5 +112,17 @@ class Unary(Node):
     def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
         return replace(self, input=inputs[0])
 
-    def _check(self) -> None:
-        self._require(self.scalars, self.input.columns)
+
+@dataclass(frozen=True)
+class Binary(Node):
+    """A node with two inputs."""
+
+    left: Node
+    right: Node
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        return replace(self, left=inputs[0], right=inputs[1])

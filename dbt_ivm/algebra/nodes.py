@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from dbt_ivm.algebra.base import Binary as Binary
 from dbt_ivm.algebra.base import Field as Field
 from dbt_ivm.algebra.base import Node as Node
 from dbt_ivm.algebra.base import OneRow as OneRow
@@ -149,11 +150,9 @@ class Named(Unary):
 
 
 @dataclass(frozen=True)
-class Join(Node):
+class Join(Binary):
     """Inner or cross join, any condition."""
 
-    left: Node
-    right: Node
     condition: Scalar | None = None
 
     @property
@@ -161,58 +160,30 @@ class Join(Node):
         return (*self.left.columns, *self.right.columns)
 
     @property
-    def inputs(self) -> tuple[Node, ...]:
-        return (self.left, self.right)
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        return replace(self, left=inputs[0], right=inputs[1])
-
-    @property
     def scalars(self) -> tuple[Scalar, ...]:
         return (self.condition,) if self.condition else ()
 
-    def _check(self) -> None:
-        self._require(self.scalars, self.columns)
-
 
 @dataclass(frozen=True)
-class SemiJoin(Node):
+class SemiJoin(Binary):
     """Rows of the left input whose key columns equal (`<=>`) those of some row on the right."""
 
-    left: Node
-    right: Node
     keys: tuple[tuple[str, str], ...]
 
     @property
     def columns(self) -> tuple[str, ...]:
         return self.left.columns
 
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return (self.left, self.right)
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        return replace(self, left=inputs[0], right=inputs[1])
-
 
 @dataclass(frozen=True)
-class Lookup(Node):
+class Lookup(Binary):
     """Each left row beside the right row of the same key (`<=>`), or beside NULLs."""
 
-    left: Node
-    right: Node
     keys: tuple[tuple[str, str], ...]
 
     @property
     def columns(self) -> tuple[str, ...]:
         return (*self.left.columns, *self.right.columns)
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return (self.left, self.right)
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        return replace(self, left=inputs[0], right=inputs[1])
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from sqlglot import exp
 from dbt_ivm.algebra.nodes import Aggregate, AggregateCall, Generate, Node
 from dbt_ivm.algebra.rewrite import select_columns
 from dbt_ivm.algebra.scalar import Scalar, call, column
-from dbt_ivm.delta.extent import Extent, from_change, joins_changed, named, query, signed
+from dbt_ivm.delta.extent import Extent, from_change, joins_changed, named, signed
 from dbt_ivm.delta.rules import Changes
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.sql.dialect import literal, spark_type
-from dbt_ivm.sql.render import ReadScan
+from dbt_ivm.sql.render import ReadScan, to_query
 from dbt_ivm.sql.statements import Merge
 
 
@@ -55,7 +55,7 @@ class BagExtent(Extent):
     def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
         total = call("sum", column(WEIGHT))
         change = Aggregate(signed(self.node, self.keys, changes), self.keys, (_counted(total),))
-        using = query(named("change", change), read_scan)
+        using = to_query(named("change", change), read_scan)
         using = using.where(exp.NEQ(this=column(COUNT), expression=literal(0)))
         merged = exp.Add(this=column(COUNT, "t"), expression=column(COUNT, "d"))
         return Merge(

@@ -29,11 +29,11 @@ from dbt_ivm.algebra.nodes import (
 )
 from dbt_ivm.algebra.rewrite import select_columns
 from dbt_ivm.algebra.scalar import Scalar, column, ref
-from dbt_ivm.delta.extent import Extent, from_change, joins_changed, named, query, signed
+from dbt_ivm.delta.extent import Extent, from_change, joins_changed, named, signed
 from dbt_ivm.delta.rules import Changes, new
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX
 from dbt_ivm.sql.dialect import literal
-from dbt_ivm.sql.render import ReadScan
+from dbt_ivm.sql.render import ReadScan, to_query
 from dbt_ivm.sql.statements import Merge
 
 _STORED = HIDDEN_PREFIX + "t_"
@@ -82,7 +82,7 @@ class ChangeTableExtent(Extent):
         gone = exp.EQ(this=self._slot(COUNT).merged(), expression=literal(0))
         return Merge(
             self.table,
-            query(source, read_scan),
+            to_query(source, read_scan),
             self.keys,
             delete_if=gone if self.keys else None,
             update_if=exp.or_(*(slot.differs() for slot in self.slots)),

@@ -13,7 +13,7 @@ from dbt_ivm.algebra.rewrite import select_columns
 from dbt_ivm.algebra.scalar import Scalar, column
 from dbt_ivm.delta.rules import Changes, delta
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
-from dbt_ivm.sql.render import ReadScan, to_query
+from dbt_ivm.sql.render import ReadScan
 from dbt_ivm.sql.statements import Merge
 
 
@@ -79,11 +79,6 @@ def joins_changed(node: Node, changes: Changes) -> bool:
 def named(name: str, node: Node) -> Named:
     """An intermediate result, printed once as the CTE `__ivm_<name>`."""
     return Named(node, HIDDEN_PREFIX + name)
-
-
-def query(node: Node, read_scan: ReadScan) -> exp.Query:
-    """The SQL of a tree."""
-    return to_query(node, read_scan)
 
 
 def from_change(names: tuple[str, ...]) -> dict[str, exp.Expr]:

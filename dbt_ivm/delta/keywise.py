@@ -25,10 +25,10 @@ from dbt_ivm.algebra.nodes import (
 )
 from dbt_ivm.algebra.rewrite import select_columns
 from dbt_ivm.algebra.scalar import Scalar, call, column, ref
-from dbt_ivm.delta.extent import Extent, from_change, named, query, signed
+from dbt_ivm.delta.extent import Extent, from_change, named, signed
 from dbt_ivm.delta.rules import Changes, new
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX
-from dbt_ivm.sql.render import ReadScan
+from dbt_ivm.sql.render import ReadScan, to_query
 from dbt_ivm.sql.statements import Merge
 
 _KEY = HIDDEN_PREFIX + "k_"
@@ -87,7 +87,7 @@ class KeywiseExtent(Extent):
         always = bool(self.incomparable)
         return Merge(
             self.table,
-            query(source, read_scan),
+            to_query(source, read_scan),
             self.keys,
             delete_if=missing if self.keys else None,
             update_if=None if always else exp.or_(*differs),

@@ -81,5 +81,7 @@ class RefreshPlan:
     changes: tuple[SourceChange, ...]
     tree: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    reads: str = ""
+    """What an incremental refresh reads: the changes alone, or sources as well."""
     refusal: str = ""
     """The construct that keeps the model from being maintained, if any."""

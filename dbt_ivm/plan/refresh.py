@@ -46,10 +46,12 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
         package=facts.package,
     )
     steps: list[Step] = []
+    reads = ""
     if strategy is Strategy.FULL:
         steps.append(build_step(analysis, form.extent, facts, catalog))
     elif strategy is Strategy.INCREMENTAL and form.extent is not None:
-        steps.append(_merge_step(form.extent, changes))
+        merge, reads = _merge_step(form.extent, changes)
+        steps.append(merge)
     if facts.target.kind == "table":
         steps.append(drop_table_step(facts.view))
     if facts.target.kind != "view" or facts.target.view != digest:
@@ -63,6 +65,7 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
         changes=changes,
         tree=_tree(analysis, form),
         notes=_notes(form, changes),
+        reads=reads,
         refusal=form.refusal,
     )
 
@@ -130,14 +133,16 @@ def _decide(
     return Strategy.INCREMENTAL, "changed: " + ", ".join(".".join(c.head.table) for c in moved)
 
 
-def _merge_step(extent: Extent, changes: tuple[SourceChange, ...]) -> Step:
+def _merge_step(extent: Extent, changes: tuple[SourceChange, ...]) -> tuple[Step, str]:
+    """The MERGE, and whether it reads more than the changes (self-maintenance)."""
     by_table = {change.head.table: change for change in changes}
     moved = Changes(
         frozenset(name for name, c in by_table.items() if c.reading is not Reading.NOTHING)
     )
     # A source whose commits changed no row is read at its head on both sides.
     merge = extent.merge(moved, DeltaReader(by_table))
-    return Step("apply the change", render(merge.tree()), commits=True)
+    reads = "changes and sources" if extent.reads_sources(moved) else "changes only"
+    return Step("apply the change", render(merge.tree()), commits=True), reads
 
 
 def _tree(analysis: Analysis, form: _Form) -> tuple[str, ...]:
