@@ -24,10 +24,6 @@ class SparkVerbatim(Spark):
     what each name is.
     """
 
-    class Tokenizer(Spark.Tokenizer):
-        # Spark 4 reads 'it''s' as one literal.
-        STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']
-
     class Parser(Spark.Parser):  # type: ignore[misc, valid-type]
         FUNCTIONS: ClassVar[dict[str, Any]] = {
             name: build for name, build in Spark.Parser.FUNCTIONS.items() if name in _CONSTRUCTORS
