@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -154,6 +155,7 @@ class Runner:
             full_refresh=request.full_refresh,
             docs=request.docs,
             package=__version__,
+            writer=uuid.uuid4().hex,
             clock=int(time.time() * 1000),
         )
 

@@ -55,6 +55,8 @@ class Facts:
     full_refresh: bool = False
     docs: Docs = field(default_factory=Docs)
     package: str = ""
+    writer: str = ""
+    """Name of this attempt, unique among all runs."""
     clock: int = 0
     """Milliseconds: the generation of a first build, so that a recreated extent repeats none."""
 

