@@ -26,6 +26,7 @@ from dbt_ivm.sql.dialect import render
 
 _ATTEMPTS = 5
 _CONFLICTS = ("DELTA_CONCURRENT", "ConcurrentModification", "DELTA_METADATA_CHANGED")
+_REPLACED_BY_OTHERS = ("TABLE_OR_VIEW_NOT_FOUND", "TABLE_OR_VIEW_ALREADY_EXISTS", "AlreadyExists")
 _COUNTERS = {
     "rows_inserted": ("num_inserted_rows", "numTargetRowsInserted"),
     "rows_updated": ("num_updated_rows", "numTargetRowsUpdated"),
@@ -169,10 +170,23 @@ class Runner:
         """Run the steps; False when another run committed first and planning must start over."""
         for step in plan.steps:
             if not step.commits or plan.watermark is None:
-                self._run(step.sql)
+                self._repeatable(step)
             elif not self._commit(step, plan.watermark, request, outcome):
                 return False
         return True
+
+    def _repeatable(self, step: Step, attempts: int = _ATTEMPTS) -> None:
+        """A statement that may be sent again: Spark replaces a view by dropping and creating it.
+
+        Two runs that do so at the same time can find it gone or there again in between.
+        """
+        try:
+            self._run(step.sql)
+        except DbtRuntimeError as error:
+            if attempts == 1 or not any(sign in str(error) for sign in _REPLACED_BY_OTHERS):
+                raise
+            time.sleep(0.2)
+            self._repeatable(step, attempts - 1)
 
     def _commit(self, step: Step, watermark: Watermark, request: Request, outcome: Outcome) -> bool:
         try:
