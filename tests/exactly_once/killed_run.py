@@ -27,8 +27,7 @@ def main() -> int:
     Runner._commit = killed
     places = ["--project-dir", str(project), "--profiles-dir", str(project)]
     commands = {
-        "build": ["change", "run", "change"],
-        "before": ["run"],
+        "before": ["change", "run", "change", "run"],  # the first run builds and has no MERGE
         "after": ["run"],
         "clean": ["run", "test"],
     }

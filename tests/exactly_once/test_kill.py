@@ -49,7 +49,6 @@ def strategy(folder: Path) -> str:
 
 def test_killed_before_and_after_the_merge(tmp_path):
     write_project(tmp_path)
-    assert run(tmp_path, "build") == 0
     assert run(tmp_path, "before") == -signal.SIGKILL
     assert run(tmp_path, "after") == -signal.SIGKILL
     assert run(tmp_path, "clean") == 0
