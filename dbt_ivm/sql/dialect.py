@@ -8,6 +8,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, SqlglotError, TokenError
+from sqlglot.tokens import TokenType
 
 from dbt_ivm.errors import Unsupported
 
@@ -44,15 +45,29 @@ class SparkVerbatim(Spark):
             return str(self.binary(expression, "<=>"))
 
 
-def parse_query(text: str) -> exp.Query:
-    """Parse one query; SQL that sqlglot cannot read is a reason, not a crash."""
+def parse_query(text: str, for_meaning: bool = True) -> exp.Query:
+    """Parse one query; SQL that sqlglot cannot read is a reason, not a crash.
+
+    Where only the place of names matters and not what literals mean, `for_meaning` is false.
+    """
     try:
+        if for_meaning and _has_doubled_quote(text):
+            raise Unsupported("a doubled quote in a string literal (write \\' for a quote)")
         trees = sqlglot.parse(text, read=SparkVerbatim)
     except (ParseError, TokenError, SqlglotError) as error:
         raise Unsupported(f"SQL that the planner cannot parse ({_first_line(error)})") from error
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         raise Unsupported("a text that is not one query")
     return trees[0]
+
+
+def _has_doubled_quote(text: str) -> bool:
+    """Spark 4.0 reads 'it''s' as two literals in a row, its; Spark 4.1 as one, it's."""
+    tokens = SparkVerbatim().tokenize(text)
+    return any(
+        first.token_type is second.token_type is TokenType.STRING and first.end + 1 == second.start
+        for first, second in zip(tokens, tokens[1:], strict=False)
+    )
 
 
 def render(tree: exp.Expr, pretty: bool = True) -> str:

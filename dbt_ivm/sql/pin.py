@@ -38,7 +38,7 @@ def references(text: str, catalog: Catalog, functions: Functions) -> References:
     drifting = []
 
     def visit(sql: str, namespace: TableName) -> None:
-        tree = parse_query(sql)
+        tree = parse_query(sql, for_meaning=False)
         drifting.append(_is_volatile(tree, functions))
         for _, fact in _table_uses(tree, catalog, namespace):
             if fact.view:
@@ -53,7 +53,7 @@ def references(text: str, catalog: Catalog, functions: Functions) -> References:
 def pin(text: str, catalog: Catalog, versions: Versions, namespace: TableName = ()) -> str:
     """`from orders o` becomes `from orders VERSION AS OF 7 o`; views become pinned subqueries."""
     edits: list[tuple[int, int, str]] = []
-    for use, fact in _table_uses(parse_query(text), catalog, namespace):
+    for use, fact in _table_uses(parse_query(text, for_meaning=False), catalog, namespace):
         start, end = use.parts[0].meta["start"], use.parts[-1].meta["end"] + 1
         if fact.view:
             inner = pin(fact.view.text, catalog, versions, fact.view.namespace)

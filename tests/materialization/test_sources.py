@@ -44,12 +44,12 @@ def test_names_that_need_care(shop):
         " using delta tblproperties ('delta.columnMapping.mode' = 'name')"
     )
     shop.sql(
-        "insert into {s}.`Odd_Table` values (1, 1, 'it''s', 3), (1, 1, 'it''s', 3), (2, 5, null, 3)"
+        "insert into {s}.`Odd_Table` values (1, 1, 'it\\'s', 3), (1, 1, 'it\\'s', 3), (2, 5, null, 3)"
     )
     shop.model(
         "bag",
         "select `__ivm_count` as c, `q x` as `q``x`, `SELECT` as `Sel`, `a.b` as ab"
-        " from {s}.`odd_table` where `Select` = 'it''s' or `select` is null",
+        " from {s}.`odd_table` where `Select` = 'it\\'s' or `select` is null",
     )
     shop.model(
         "grouped",

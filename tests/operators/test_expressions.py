@@ -19,7 +19,7 @@ from range({first}, {last})
 BAGS = {
     "scalars": "select id, nvl(name, 'none') as name, case when k > 1 then 'hi' else name end as c,"
     " price between 1 and 9 as mid, k in (1, 3) as odd, name like '%1' as one, try_cast(name as int)"
-    " as n, day + interval 2 days as later, year(day) as y, 'it''s \\\\ \\n \"q\"' as text from {s}.t",
+    " as n, day + interval 2 days as later, year(day) as y, 'it\\'s \\\\ \\n \"q\"' as text from {s}.t",
     "nested": "select addr, addr.city, t.addr.zip as zip, m['a'] as a, xs[0] as x0, bin, ts,"
     " transform(xs, x -> x + t.k) as plus, struct(k, name as n) as both, date '2026-01-01' as d"
     " from {s}.t t",
