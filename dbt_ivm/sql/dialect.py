@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, SqlglotError, TokenError
-from sqlglot.tokens import TokenType
 
 from dbt_ivm.errors import Unsupported
 
@@ -65,8 +65,9 @@ def _has_doubled_quote(text: str) -> bool:
     """Spark 4.0 reads 'it''s' as two literals in a row, its; Spark 4.1 as one, it's."""
     tokens = SparkVerbatim().tokenize(text)
     return any(
-        first.token_type is second.token_type is TokenType.STRING and first.end + 1 == second.start
-        for first, second in zip(tokens, tokens[1:], strict=False)
+        first.token_type is second.token_type is sqlglot.TokenType.STRING
+        and first.end + 1 == second.start
+        for first, second in pairwise(tokens)
     )
 
 

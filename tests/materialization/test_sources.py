@@ -44,7 +44,8 @@ def test_names_that_need_care(shop):
         " using delta tblproperties ('delta.columnMapping.mode' = 'name')"
     )
     shop.sql(
-        "insert into {s}.`Odd_Table` values (1, 1, 'it\\'s', 3), (1, 1, 'it\\'s', 3), (2, 5, null, 3)"
+        "insert into {s}.`Odd_Table` values"
+        " (1, 1, 'it\\'s', 3), (1, 1, 'it\\'s', 3), (2, 5, null, 3)"
     )
     shop.model(
         "bag",
