@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,29 +38,6 @@ class Scalar:
     def column(self) -> str | None:
         """The name of the column when the expression is nothing but a column."""
         return self._tree.name if isinstance(self._tree, exp.Column) else None
-
-    def substitute(self, values: Mapping[str, Scalar]) -> Scalar:
-        """Replace column references by expressions: `a + 1` with {a: b * c} is `(b * c) + 1`."""
-        return self._map_columns(lambda c: values[c.name]._tree if c.name in values else None)
-
-    def _map_columns(self, replacement: Callable[[exp.Column], exp.Expr | None]) -> Scalar:
-        def swap(node: exp.Expr) -> exp.Expr:
-            if not isinstance(node, exp.Column):
-                return node
-            found = replacement(node)
-            if found is None:
-                return node
-            atomic = isinstance(found, exp.Column | exp.Literal | exp.Anonymous)
-            return found.copy() if atomic else exp.Paren(this=found.copy())
-
-        # Replaced parts must not be visited again: a substituted name may reuse an old one.
-        tree = self._tree.copy()
-        if isinstance(tree, exp.Column):
-            found = replacement(tree)
-            return self if found is None else Scalar(found.copy())
-        for node in list(tree.find_all(exp.Column)):
-            node.replace(swap(node))
-        return Scalar(tree)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scalar) and self._tree == other._tree

@@ -9,7 +9,6 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import (
     Field,
-    Filter,
     Generate,
     Join,
     Node,
@@ -225,8 +224,3 @@ def generator_call(tree: exp.Expr, scope: Scope, context: Context) -> Scalar:
         raise context.unsupported(f"the generator `{name or tree.key}`")
     arguments = [resolve(a, scope.find, context.functions) for a in tree.expressions]
     return Scalar(exp.Anonymous(this=name, expressions=arguments))
-
-
-def filtered(node: Node, predicate: exp.Expr) -> Node:
-    """sigma, or the node itself for `true`."""
-    return node if predicate == exp.true() else Filter(node, Scalar(predicate))
