@@ -95,6 +95,17 @@ class OneRow(Node):
         return ()
 
 
+@dataclass(frozen=True, eq=False)
+class OuterRow(Node):
+    """Inside a subquery: one row of the query around it. Decorrelation takes it away again."""
+
+    names: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names
+
+
 @dataclass(frozen=True)
 class Unary(Node):
     """A node with one input."""

@@ -12,11 +12,13 @@ from dbt_ivm.algebra.nodes import (
     Limit,
     Node,
     OneRow,
+    OuterJoin,
     Project,
     Scan,
     SemiJoin,
     Sort,
     TableName,
+    Window,
 )
 
 UniqueColumns = dict[TableName, frozenset[str]]
@@ -51,6 +53,7 @@ def _(node: OneRow, known: UniqueColumns) -> tuple[frozenset[str], ...]:
 @_unique.register(SemiJoin)
 @_unique.register(Sort)
 @_unique.register(Limit)
+@_unique.register(Window)
 def _(node: Node, known: UniqueColumns) -> tuple[frozenset[str], ...]:
     return _unique(node.inputs[0], known)
 
@@ -74,5 +77,14 @@ def _(node: Distinct, known: UniqueColumns) -> tuple[frozenset[str], ...]:
 
 @_unique.register
 def _(node: Join, known: UniqueColumns) -> tuple[frozenset[str], ...]:
+    left, right = _unique(node.left, known), _unique(node.right, known)
+    return tuple(a | b for a in left for b in right)
+
+
+@_unique.register
+def _(node: OuterJoin, known: UniqueColumns) -> tuple[frozenset[str], ...]:
+    """A left row without a match stands there once; a full join could show two rows of NULLs."""
+    if node.full:
+        return ()
     left, right = _unique(node.left, known), _unique(node.right, known)
     return tuple(a | b for a in left for b in right)

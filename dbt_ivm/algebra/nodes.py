@@ -1,11 +1,9 @@
-"""The relational operators, and walks over trees of them."""
+"""The relational operators of one input, and those of several under the same roof."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from dbt_ivm.algebra.base import Binary as Binary
 from dbt_ivm.algebra.base import Field as Field
 from dbt_ivm.algebra.base import Node as Node
 from dbt_ivm.algebra.base import OneRow as OneRow
@@ -13,6 +11,10 @@ from dbt_ivm.algebra.base import Scan as Scan
 from dbt_ivm.algebra.base import State as State
 from dbt_ivm.algebra.base import TableName as TableName
 from dbt_ivm.algebra.base import Unary as Unary
+from dbt_ivm.algebra.joins import Join as Join
+from dbt_ivm.algebra.joins import OuterJoin as OuterJoin
+from dbt_ivm.algebra.joins import SemiJoin as SemiJoin
+from dbt_ivm.algebra.joins import UnionAll as UnionAll
 from dbt_ivm.algebra.scalar import Scalar
 from dbt_ivm.names import WEIGHT
 
@@ -103,6 +105,40 @@ class Aggregate(Unary):
 
 
 @dataclass(frozen=True)
+class Window(Unary):
+    """Each row beside functions of its partition; without keys all rows are one partition."""
+
+    keys: tuple[str, ...]
+    items: tuple[Item, ...]
+    """Named calls, each with its whole OVER clause."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.input.columns, *(item.name for item in self.items))
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        return tuple(item.value for item in self.items)
+
+    def _check(self) -> None:
+        super()._check()
+        if not set(self.keys) <= set(self.input.columns):
+            raise ValueError(f"unknown partition columns {self.keys}")
+
+
+@dataclass(frozen=True)
+class Values(Node):
+    """Constant rows: `values (1, 'a'), (2, 'b')`."""
+
+    rows: tuple[tuple[Scalar, ...], ...]
+    names: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names
+
+
+@dataclass(frozen=True)
 class SortKey:
     """One `order by` item, as written apart from its column names."""
 
@@ -139,7 +175,7 @@ class Net(Unary):
 
 @dataclass(frozen=True)
 class Distinct(Unary):
-    """The distinct rows; used for touched keys."""
+    """The distinct rows of what has no delta of its own: touched keys."""
 
 
 @dataclass(frozen=True)
@@ -149,85 +185,7 @@ class Named(Unary):
     name: str
 
 
-@dataclass(frozen=True)
-class Join(Binary):
-    """Inner or cross join, any condition."""
-
-    condition: Scalar | None = None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (*self.left.columns, *self.right.columns)
-
-    @property
-    def scalars(self) -> tuple[Scalar, ...]:
-        return (self.condition,) if self.condition else ()
-
-
-@dataclass(frozen=True)
-class SemiJoin(Binary):
-    """Rows of the left input whose key columns equal (`<=>`) those of some row on the right."""
-
-    keys: tuple[tuple[str, str], ...]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.left.columns
-
-
-@dataclass(frozen=True)
-class Lookup(Binary):
-    """Each left row beside the right row of the same key (`<=>`), or beside NULLs."""
-
-    keys: tuple[tuple[str, str], ...]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (*self.left.columns, *self.right.columns)
-
-
-@dataclass(frozen=True)
-class UnionAll(Node):
-    """Bag union by position, under names of its own."""
-
-    branches: tuple[Node, ...]
-    names: tuple[str, ...]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.names
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return self.branches
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        return replace(self, branches=inputs)
-
-    def _check(self) -> None:
-        if any(len(branch.columns) != len(self.names) for branch in self.branches):
-            raise ValueError("branches of a union differ in width")
-
-
-def transform(node: Node, change: Callable[[Node], Node]) -> Node:
-    """Rebuild the tree bottom up, passing every node through `change`."""
-    inputs = tuple(transform(i, change) for i in node.inputs)
-    return change(node if inputs == node.inputs else node.with_inputs(inputs))
-
-
-def scans(node: Node) -> tuple[Scan, ...]:
-    """All scans of a tree, left to right."""
-    if isinstance(node, Scan):
-        return (node,)
-    return tuple(scan for i in node.inputs for scan in scans(i))
-
-
 def is_comparable(type_: str) -> bool:
     """Whether Spark can compare and group by values of a type: maps and variants it cannot."""
     lowered = type_.lower()
     return "map<" not in lowered and "variant" not in lowered and lowered != "void"
-
-
-def tables(node: Node) -> tuple[TableName, ...]:
-    """The tables a tree reads, each once, in order of appearance."""
-    return tuple(dict.fromkeys(scan.table for scan in scans(node)))

@@ -13,79 +13,126 @@ from dbt_ivm.algebra.nodes import (
     Aggregate,
     Generate,
     Item,
-    Join,
     Node,
-    OneRow,
     Project,
     Scan,
-    Unary,
     UnionAll,
+    Values,
+    Window,
 )
-from dbt_ivm.algebra.scalar import ref
+from dbt_ivm.algebra.scalar import Scalar, ref
+from dbt_ivm.algebra.walk import walk
+
+
+def prune(node: Node, used: frozenset[str]) -> Node:
+    """The plan with only the columns in `used` (and what each node needs itself) left below it.
+
+    A node that stands in several places keeps what any of them uses.
+    """
+    parts = tuple(walk(node))
+    needs: dict[int, frozenset[str]] = {id(part): frozenset() for part in parts}
+    needs[id(node)] = used
+    for part in reversed(parts):
+        for i, wanted in zip(part.inputs, _wanted(part, needs[id(part)]), strict=True):
+            needs[id(i)] |= wanted
+    done: dict[int, Node] = {}
+    for part in parts:
+        inputs = tuple(done[id(i)] for i in part.inputs)
+        done[id(part)] = _narrowed(part, needs[id(part)], inputs)
+    return done[id(node)]
+
+
+def _columns(scalars: tuple[Scalar, ...]) -> frozenset[str]:
+    return frozenset(name for scalar in scalars for name in scalar.columns)
 
 
 @singledispatch
-def prune(node: Node, used: frozenset[str]) -> Node:
-    """The node with only the columns in `used` (and what it needs itself) left below it."""
-    raise TypeError(f"no pruning rule for {type(node).__name__}")
+def _wanted(node: Node, used: frozenset[str]) -> tuple[frozenset[str], ...]:
+    """Per input, the columns a node needs of it when only `used` is needed of the node."""
+    needed = used | _columns(node.scalars)
+    return tuple(needed & frozenset(i.columns) for i in node.inputs)
 
 
-def _needed(node: Node, used: frozenset[str]) -> frozenset[str]:
-    return used | {name for scalar in node.scalars for name in scalar.columns}
+@_wanted.register
+def _(node: Project, used: frozenset[str]) -> tuple[frozenset[str], ...]:
+    return (_columns(tuple(item.value for item in _kept(node.items, used))),)
 
 
-@prune.register
-def _(node: Scan, used: frozenset[str]) -> Node:
+@_wanted.register
+def _(node: Aggregate, used: frozenset[str]) -> tuple[frozenset[str], ...]:
+    return (_columns(tuple(c.written for c in node.calls if c.name in used)) | set(node.keys),)
+
+
+@_wanted.register
+def _(node: Window, used: frozenset[str]) -> tuple[frozenset[str], ...]:
+    called = _columns(tuple(item.value for item in node.items if item.name in used))
+    return ((used | called | set(node.keys)) & frozenset(node.input.columns),)
+
+
+@_wanted.register
+def _(node: UnionAll, used: frozenset[str]) -> tuple[frozenset[str], ...]:
+    kept = _positions(node, used)
+    return tuple(frozenset(b.columns[i] for i in kept) for b in node.branches)
+
+
+@singledispatch
+def _narrowed(node: Node, used: frozenset[str], inputs: tuple[Node, ...]) -> Node:
+    """The node on its narrowed inputs."""
+    return node.with_inputs(inputs)
+
+
+@_narrowed.register
+def _(node: Scan, used: frozenset[str], inputs: tuple[Node, ...]) -> Node:
     kept = tuple(field for field in node.fields if field.name in used)
     # count(*) uses no column at all, but rows still need something to be counted by.
     return replace(node, fields=kept or node.fields[:1])
 
 
-@prune.register
-def _(node: OneRow, used: frozenset[str]) -> Node:
-    return node
-
-
-@prune.register
-def _(node: Unary, used: frozenset[str]) -> Node:
-    return node.with_inputs((prune(node.input, _needed(node, used)),))
-
-
-@prune.register
-def _(node: Project, used: frozenset[str]) -> Node:
-    items = tuple(item for item in node.items if item.name in used) or node.items[:1]
-    columns = frozenset(name for item in items for name in item.value.columns)
-    return replace(node, input=prune(node.input, columns), items=items)
-
-
-@prune.register
-def _(node: Generate, used: frozenset[str]) -> Node:
-    needed = _needed(node, used) - set(node.names)
-    return replace(node, input=prune(node.input, needed))
-
-
-@prune.register
-def _(node: Aggregate, used: frozenset[str]) -> Node:
-    calls = tuple(c for c in node.calls if c.name in used)
-    needed = {name for c in calls for name in c.written.columns} | set(node.keys)
-    return replace(node, input=prune(node.input, frozenset(needed)), calls=calls)
-
-
-@prune.register
-def _(node: Join, used: frozenset[str]) -> Node:
-    needed = _needed(node, used)
-    return replace(node, left=prune(node.left, needed), right=prune(node.right, needed))
-
-
-@prune.register
-def _(node: UnionAll, used: frozenset[str]) -> Node:
+@_narrowed.register
+def _(node: Values, used: frozenset[str], inputs: tuple[Node, ...]) -> Node:
     kept = [i for i, name in enumerate(node.names) if name in used] or [0]
+    rows = tuple(tuple(row[i] for i in kept) for row in node.rows)
+    return Values(rows, tuple(node.names[i] for i in kept))
+
+
+@_narrowed.register
+def _(node: Project, used: frozenset[str], inputs: tuple[Node, ...]) -> Node:
+    return Project(inputs[0], _kept(node.items, used))
+
+
+@_narrowed.register
+def _(node: Generate, used: frozenset[str], inputs: tuple[Node, ...]) -> Node:
+    return replace(node, input=inputs[0])
+
+
+@_narrowed.register
+def _(node: Aggregate, used: frozenset[str], inputs: tuple[Node, ...]) -> Node:
+    calls = tuple(c for c in node.calls if c.name in used)
+    return replace(node, input=inputs[0], calls=calls)
+
+
+@_narrowed.register
+def _(node: Window, used: frozenset[str], inputs: tuple[Node, ...]) -> Node:
+    items = tuple(item for item in node.items if item.name in used)
+    return replace(node, input=inputs[0], items=items) if items else inputs[0]
+
+
+@_narrowed.register
+def _(node: UnionAll, used: frozenset[str], inputs: tuple[Node, ...]) -> Node:
+    kept = _positions(node, used)
     branches = []
-    for branch in node.branches:
-        pruned = prune(branch, frozenset(branch.columns[i] for i in kept))
+    for branch, pruned in zip(node.branches, inputs, strict=True):
         columns = tuple(branch.columns[i] for i in kept)
         branches.append(pruned if pruned.columns == columns else select_columns(pruned, columns))
     return UnionAll(tuple(branches), tuple(node.names[i] for i in kept))
+
+
+def _kept(items: tuple[Item, ...], used: frozenset[str]) -> tuple[Item, ...]:
+    return tuple(item for item in items if item.name in used) or items[:1]
+
+
+def _positions(node: UnionAll, used: frozenset[str]) -> list[int]:
+    return [i for i, name in enumerate(node.names) if name in used] or [0]
 
 
 def select_columns(node: Node, columns: tuple[str, ...]) -> Node:

@@ -1,116 +1,37 @@
-"""Key-wise aggregates: any aggregate at all, recomputed for the touched groups only.
+"""Key-wise operators: whatever happens inside one key is recomputed for the touched keys.
 
-    K = keys of ΔQ          d = K ⟕ γ(Q_new ⋉ K)
-    merge: a key without a group any more is deleted, a differing one updated, a new one inserted
+    K = keys of ΔS          Δop(S) = op(S_new ⋉ K) − op(S_old ⋉ K)
 
-The old half of the rule, γ(Q_old ⋉ K), is what the extent already holds.
+This covers every aggregate, DISTINCT and window function, at any depth. At the top of a model the
+old half is what the extent stores and is not computed: see `extents/groups.py`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from sqlglot import exp
-
-from dbt_ivm.algebra.nodes import (
-    Aggregate,
-    AggregateCall,
-    Distinct,
-    Item,
-    Lookup,
-    Net,
-    Node,
-    Project,
-    SemiJoin,
-)
+from dbt_ivm.algebra.nodes import Aggregate, Node, Window
 from dbt_ivm.algebra.rewrite import select_columns
-from dbt_ivm.algebra.scalar import Scalar, call, column, ref
-from dbt_ivm.delta.extent import Extent, from_change, named, signed
-from dbt_ivm.delta.rules import Changes, new
-from dbt_ivm.names import COUNT, HIDDEN_PREFIX
-from dbt_ivm.sql.render import ReadScan, to_query
-from dbt_ivm.sql.statements import Merge
-
-_KEY = HIDDEN_PREFIX + "k_"
-VALUE_PREFIX = HIDDEN_PREFIX + "value_"
+from dbt_ivm.delta.restrict import key_names, keys_of, restrict
+from dbt_ivm.delta.rules import Changes, added, delta, netted, new, old, rule, weighted
+from dbt_ivm.names import WEIGHT
 
 
-@dataclass(frozen=True)
-class KeywiseExtent(Extent):
-    """Groups of `node` with the value of every aggregate."""
+@rule.register(Aggregate)
+@rule.register(Window)
+def _(node: Aggregate | Window, changes: Changes) -> Node:
+    keys = touched_keys(node, changes)
+    pairs = key_names(node.keys)
+    after = restrict(new(node), pairs, keys)
+    before = restrict(old(node, changes), pairs, keys)
+    return netted(added([weighted(after, 1), weighted(before, -1)], node.columns))
 
-    node: Aggregate
-    incomparable: frozenset[str]
-    """Calls whose values Spark cannot compare; they are always written."""
-    nettable: bool
-    """Whether the used columns can be grouped by, so that neutral changes can be dropped."""
 
-    @property
-    def family(self) -> str:
-        return "key-wise"
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        return self.node.keys
-
-    @property
-    def stored(self) -> tuple[str, ...]:
-        return (*self.keys, COUNT, *(VALUE_PREFIX + c.name for c in self.node.calls))
-
-    def rebuilt(self) -> Node:
-        return self._groups(self.node.input)
-
-    def _groups(self, rows: Node) -> Aggregate:
-        counted = AggregateCall(COUNT, "count", (), None, True, Scalar(call("count", exp.Star())))
-        values = tuple(
-            AggregateCall(VALUE_PREFIX + c.name, c.function, (), None, True, c.written)
-            for c in self.node.calls
-        )
-        return Aggregate(rows, self.keys, (counted, *values))
-
-    def read(self) -> Node:
-        values: dict[str, exp.Expr] = {key: column(key) for key in self.keys}
-        values |= {c.name: column(VALUE_PREFIX + c.name) for c in self.node.calls}
-        return self._finished(values, self.scan())
-
-    def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
-        source = self._recomputed(changes) if self.keys else self._groups(new(self.node.input))
-        values = [name for name in self.stored if name not in self.keys]
-        missing = column(COUNT, "d").is_(exp.Null())
-        differs = [
-            exp.Not(
-                this=exp.Paren(this=exp.NullSafeEQ(this=column(n, "t"), expression=column(n, "d")))
-            )
-            for n in values
-            if n not in self.incomparable
-        ]
-        always = bool(self.incomparable)
-        return Merge(
-            self.table,
-            to_query(source, read_scan),
-            self.keys,
-            delete_if=missing if self.keys else None,
-            update_if=None if always else exp.or_(*differs),
-            update=from_change(tuple(values)),
-            insert_if=exp.Not(this=missing.copy()) if self.keys else None,
-            insert=from_change(self.stored),
-        )
-
-    def reads_sources(self, changes: Changes) -> bool:
-        return True
-
-    def _recomputed(self, changes: Changes) -> Node:
-        """Every touched key beside its group of today, or beside NULLs when it has none."""
-        used = {name for c in self.node.calls for name in c.written.columns}
-        columns = tuple(c for c in self.node.input.columns if c in used or c in self.keys)
-        rows = signed(self.node.input, columns, changes)
-        touched = named(
-            "touched", Distinct(select_columns(Net(rows) if self.nettable else rows, self.keys))
-        )
-        pairs = tuple((key, key) for key in self.keys)
-        groups = self._groups(SemiJoin(new(self.node.input), touched, pairs))
-        apart = tuple(
-            Item(_KEY + name if name in self.keys else name, ref(name)) for name in groups.columns
-        )
-        found = Lookup(touched, Project(groups, apart), tuple((k, _KEY + k) for k in self.keys))
-        return select_columns(found, self.stored)
+def touched_keys(node: Aggregate | Window, changes: Changes) -> Node:
+    """δ(π_keys(ΔS)), the delta netted on the columns that the operator reads."""
+    changed = delta(node.input, changes)
+    if changed is None:
+        raise AssertionError("nothing changed: no key is touched")
+    columns = node.input.columns
+    if isinstance(node, Aggregate):
+        used = {name for call in node.calls for name in call.written.columns} | set(node.keys)
+        columns = tuple(name for name in columns if name in used)
+    return keys_of(netted(select_columns(changed, (*columns, WEIGHT))), node.keys)

@@ -19,10 +19,11 @@ from dbt_ivm.algebra.nodes import (
     Scan,
     Sort,
     TableName,
-    tables,
+    Window,
 )
 from dbt_ivm.algebra.rewrite import prune
 from dbt_ivm.algebra.scalar import column, ref
+from dbt_ivm.algebra.walk import tables
 from dbt_ivm.errors import Unsupported
 from dbt_ivm.plan.describe import fingerprint
 from dbt_ivm.sql.catalog import Catalog
@@ -100,7 +101,6 @@ def _maintainable(sql: str, catalog: Catalog, functions: Functions) -> Maintaina
     relation = resolve_model(sql, catalog, functions)
     tree = prune(relation.node, frozenset(o.name for o in relation.outputs))
     core = _core(tree)
-    _check_below(core)
     outputs = relation.outputs
     if core is tree and not isinstance(core, Aggregate):
         core, outputs = _under_visible_names(tree, outputs)
@@ -127,26 +127,21 @@ def _under_visible_names(
 
 
 def _core(tree: Node) -> Node:
-    """The topmost stateful operator: an aggregate under stateless ones, else the rows."""
+    """The topmost stateful operator: an aggregate under what the view can do, else the rows.
+
+    Order, limit and windows over all rows have no key to be maintained by: they stay in the view,
+    over the maintained rows below them.
+    """
     node, bag = tree, tree
-    while isinstance(node, Filter | Project | Generate | Sort | Limit):
-        if isinstance(node, Sort | Limit):
-            bag = node.input
-        node = node.input
+    while isinstance(node, Filter | Project | Generate | Sort | Limit) or _is_global(node):
+        if isinstance(node, Sort | Limit | Window):
+            bag = node.inputs[0]
+        node = node.inputs[0]
     return node if isinstance(node, Aggregate) else bag
 
 
-def _check_below(core: Node) -> None:
-    """Below the core only operators with a delta rule may stand."""
-    below = core.inputs if isinstance(core, Aggregate) else (core,)
-    pending = list(below)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, Aggregate):
-            raise Unsupported("an aggregate below another operator", "the model")
-        if isinstance(node, Sort | Limit):
-            raise Unsupported("LIMIT below another operator", "the model")
-        pending.extend(node.inputs)
+def _is_global(node: Node) -> bool:
+    return isinstance(node, Window) and not node.keys
 
 
 def _refused(sql: str, reason: str, catalog: Catalog, functions: Functions) -> Analysis:

@@ -13,12 +13,17 @@ from dbt_ivm.algebra.nodes import (
     Limit,
     Node,
     OneRow,
+    OuterJoin,
     Project,
     Scan,
+    SemiJoin,
     Sort,
     UnionAll,
+    Values,
+    Window,
 )
 from dbt_ivm.algebra.scalar import Scalar
+from dbt_ivm.algebra.walk import uses
 from dbt_ivm.plan.watermark import STATE_FORMAT
 from dbt_ivm.sql.dialect import render
 
@@ -28,16 +33,37 @@ FAMILIES: dict[type[Node], str] = {
     Generate: "linear",
     UnionAll: "linear",
     Join: "bilinear",
+    OuterJoin: "bilinear and key-wise",
+    SemiJoin: "key-wise",
+    Aggregate: "key-wise",
+    Window: "key-wise",
     Sort: "view",
     Limit: "view",
 }
 
 
 def tree_lines(node: Node, depth: int = 0, family: str | None = None) -> list[str]:
-    """One line per operator, inputs indented below it, the family of each in brackets."""
-    label = family or FAMILIES.get(type(node), "")
-    line = "  " * depth + describe(node) + (f"  [{label}]" if label else "")
-    return [line, *(sub for i in node.inputs for sub in tree_lines(i, depth + 1))]
+    """One line per operator, inputs indented below it, the family of each in brackets.
+
+    A part that stands in several places is written once, and referred to by its number.
+    """
+    counted, numbers = uses(node), dict[int, int]()
+
+    def lines(part: Node, indent: int, label: str) -> list[str]:
+        shared = counted[id(part)] > 1 and bool(part.inputs)
+        if id(part) in numbers:
+            return ["  " * indent + f"#{numbers[id(part)]} again"]
+        if shared:
+            numbers[id(part)] = len(numbers) + 1
+        mark = f"#{numbers[id(part)]} " if shared else ""
+        line = "  " * indent + mark + describe(part) + (f"  [{label}]" if label else "")
+        return [line, *(sub for i in part.inputs for sub in lines(i, indent + 1, _family(i)))]
+
+    return lines(node, depth, family or _family(node))
+
+
+def _family(node: Node) -> str:
+    return FAMILIES.get(type(node), "")
 
 
 def fingerprint(node: Node, *more: str) -> str:
@@ -86,6 +112,30 @@ def _(node: Generate) -> str:
 @describe.register
 def _(node: Join) -> str:
     return f"Join on {_text(node.condition)}" if node.condition else "Cross join"
+
+
+@describe.register
+def _(node: OuterJoin) -> str:
+    kind = "Full outer join" if node.full else "Left outer join"
+    return f"{kind} on {_text(node.condition) if node.condition else 'true'}"
+
+
+@describe.register
+def _(node: SemiJoin) -> str:
+    kind = "Anti join" if node.anti else "Semi join"
+    return f"{kind} on {_text(node.condition) if node.condition else 'true'}"
+
+
+@describe.register
+def _(node: Values) -> str:
+    rows = ", ".join(f"({', '.join(_text(value) for value in row)})" for row in node.rows)
+    return f"Values {rows} as {', '.join(node.names)}"
+
+
+@describe.register
+def _(node: Window) -> str:
+    items = ", ".join(f"{_text(i.value)} as {i.name}" for i in node.items)
+    return f"Window by {', '.join(node.keys) or '()'}: {items}"
 
 
 @describe.register

@@ -7,11 +7,12 @@ from dbt_ivm.aggregates.slots import ExtremumSlot, SlotTable
 from dbt_ivm.algebra.keys import is_unique
 from dbt_ivm.algebra.nodes import Aggregate, Node, TableName, is_comparable
 from dbt_ivm.algebra.scalar import Scalar
-from dbt_ivm.delta.bag import BagExtent
-from dbt_ivm.delta.change_table import ChangeTableExtent
-from dbt_ivm.delta.extent import Extent
-from dbt_ivm.delta.keywise import VALUE_PREFIX, KeywiseExtent
+from dbt_ivm.algebra.walk import transform
 from dbt_ivm.errors import Unsupported
+from dbt_ivm.extents.bag import BagExtent
+from dbt_ivm.extents.base import Extent
+from dbt_ivm.extents.change_table import ChangeTableExtent
+from dbt_ivm.extents.groups import VALUE_PREFIX, KeywiseExtent
 from dbt_ivm.plan.analysis import Maintainable
 from dbt_ivm.plan.watermark import Types
 
@@ -38,7 +39,7 @@ def _grouped(core: Aggregate, types: Types, table: TableName) -> tuple[Extent, s
         incomparable = frozenset(
             VALUE_PREFIX + c.name for c in core.calls if not _comparable_call(c.name, core, types)
         )
-        return KeywiseExtent(table, core, incomparable, nettable), str(reason)
+        return KeywiseExtent(table, core, incomparable), str(reason)
     return ChangeTableExtent(table, core, tuple(slots.slots), tuple(finals)), ""
 
 
@@ -59,9 +60,4 @@ def _require_comparable(columns: tuple[str, ...], types: Types, role: str) -> No
 def above_extent(model: Maintainable, extent: Extent) -> Node:
     """The whole query with its core replaced by what the extent holds."""
 
-    def rebuild(node: Node) -> Node:
-        if node is model.core:
-            return extent.read()
-        return node.with_inputs(tuple(rebuild(i) for i in node.inputs))
-
-    return rebuild(model.tree)
+    return transform(model.tree, lambda node: extent.read() if node is model.core else node)

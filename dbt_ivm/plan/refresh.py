@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dbt_ivm.delta.extent import Extent
 from dbt_ivm.delta.rules import Changes
+from dbt_ivm.delta.self_maintenance import tables_read
 from dbt_ivm.errors import IvmError, Unsupported
+from dbt_ivm.extents.base import Extent
 from dbt_ivm.plan.analysis import Analysis
 from dbt_ivm.plan.describe import tree_lines
 from dbt_ivm.plan.layout import extent_of
@@ -142,7 +143,8 @@ def _merge_step(extent: Extent, changes: tuple[SourceChange, ...]) -> tuple[Step
     )
     # A source whose commits changed no row is read at its head on both sides.
     merge = extent.merge(moved, DeltaReader(by_table))
-    reads = "changes and sources" if extent.reads_sources(moved) else "changes only"
+    others = [".".join(name) for name in tables_read(extent.change(moved)) if name != extent.table]
+    reads = f"changes, and {', '.join(others)}" if others else "changes only"
     return Step("apply the change", render(merge.tree()), commits=True), reads
 
 

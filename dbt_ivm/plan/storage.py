@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import Item, Node, Project, TableName
 from dbt_ivm.algebra.scalar import Scalar, column, ref
-from dbt_ivm.delta.extent import Extent
 from dbt_ivm.errors import IvmError
+from dbt_ivm.extents.base import Extent
 from dbt_ivm.names import KEY_PROPERTY, MODEL_PROPERTY, VIEW_PROPERTY
 from dbt_ivm.plan.analysis import Analysis, Maintainable
 from dbt_ivm.plan.layout import above_extent

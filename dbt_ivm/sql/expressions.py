@@ -47,6 +47,8 @@ def resolve(tree: exp.Expr, lookup: Lookup, functions: Functions) -> exp.Expr:
     _refuse(wrapper, functions)
     _bind_units(wrapper)
     for node in list(wrapper.find_all(exp.Column)):
+        if is_bound(node):
+            continue
         found = lookup(tuple(part.name for part in node.parts))
         if found is None:
             raise Unsupported(f"column `{'.'.join(p.name for p in node.parts)}`, unknown here,")
@@ -77,15 +79,34 @@ def _bind_units(wrapper: exp.Expr) -> None:
 def _refuse(wrapper: exp.Expr, functions: Functions) -> None:
     for node in wrapper.walk():
         if isinstance(node, exp.Query | exp.Subquery):
-            raise Unsupported("a subquery expression")
-        if isinstance(node, exp.Window):
-            raise Unsupported("a window function")
+            raise Unsupported("a subquery expression in this place")
         if isinstance(node, exp.Placeholder | exp.Parameter | exp.SessionParameter):
             raise Unsupported("a query parameter")
         if isinstance(node, exp.Star) and not _is_counted_star(node):
             raise Unsupported("`*` inside an expression")
         if isinstance(node, exp.Func) and is_call(node):
             _check_call(node, functions)
+
+
+def bound(tree: exp.Expr) -> exp.Expr:
+    """The tree with its columns marked as columns of the algebra, not to be looked up again."""
+    for node in tree.find_all(exp.Column):
+        node.meta["bound"] = True
+    return tree
+
+
+def is_bound(node: exp.Column) -> bool:
+    """Whether a column is one of the algebra already."""
+    return bool(node.meta.get("bound"))
+
+
+def is_subquery(node: exp.Expr) -> bool:
+    """Whether an expression is a test or value of a subquery: EXISTS, IN, `= ANY`, a scalar one."""
+    if isinstance(node, exp.EQ | exp.NEQ) and isinstance(node.expression, exp.Any | exp.All):
+        return isinstance(node.expression.this.unnest(), exp.Query)
+    if isinstance(node, exp.In):
+        return node.args.get("query") is not None
+    return isinstance(node, exp.Exists | exp.Subquery | exp.Query)
 
 
 def is_call(node: exp.Func) -> bool:
@@ -108,6 +129,8 @@ def _check_call(node: exp.Func, functions: Functions) -> None:
             f"the function `{name}`, which is not Spark's own and not declared in"
             " `ivm_deterministic_functions` or `ivm_aggregate_functions`,"
         )
+    if kind is Kind.WINDOW and node.find_ancestor(exp.Window):
+        return
     if kind not in (Kind.SCALAR, Kind.AGGREGATE):
         raise Unsupported(f"`{name}()`, a {kind.value},")
 
@@ -130,8 +153,19 @@ def aggregate_of(node: exp.Expr, functions: Functions) -> exp.Anonymous | None:
 
 
 def has_aggregate(tree: exp.Expr, functions: Functions) -> bool:
-    """Whether an aggregate is called anywhere in the expression, subqueries aside."""
+    """Whether an aggregate is called anywhere in the expression, subqueries aside.
+
+    In `sum(sum(x)) over (…)` the inner one is an aggregate, the outer one is not.
+    """
     return any(
-        functions.kind(node.name) is Kind.AGGREGATE and not isinstance(node.parent, exp.Window)
+        functions.kind(node.name) is Kind.AGGREGATE and not is_windowed(node)
         for node in tree.find_all(exp.Anonymous)
     )
+
+
+def is_windowed(node: exp.Expr) -> bool:
+    """Whether a call is the function of an OVER clause."""
+    parent = node.parent
+    while isinstance(parent, _MODIFIERS):
+        node, parent = parent, parent.parent
+    return isinstance(parent, exp.Window) and parent.this is node

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -14,72 +13,40 @@ from dbt_ivm.algebra.nodes import (
     Node,
     OneRow,
     Scan,
-    TableName,
+    Values,
 )
 from dbt_ivm.algebra.scalar import Scalar
-from dbt_ivm.errors import Unsupported
-from dbt_ivm.sql.catalog import Catalog, RelationFact, ViewFact
+from dbt_ivm.sql.catalog import RelationFact, ViewFact
+from dbt_ivm.sql.context import Context, Relation, ResolveQuery
 from dbt_ivm.sql.dialect import parse_query
 from dbt_ivm.sql.expressions import function_name, resolve
-from dbt_ivm.sql.functions import Functions, Kind
-from dbt_ivm.sql.scope import Names, Output, Scope, Source
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A resolved query: its algebra and the columns it shows."""
-
-    node: Node
-    outputs: tuple[Output, ...]
-
-
-@dataclass(frozen=True)
-class Context:
-    """Everything resolution needs beside the tree: catalog, functions, names, CTEs, the place."""
-
-    catalog: Catalog
-    functions: Functions
-    names: Names
-    place: str
-    namespace: TableName = ()
-    ctes: tuple[tuple[str, exp.CTE, Context], ...] = ()
-
-    def inside(self, place: str) -> Context:
-        return replace(self, place=place)
-
-    def with_cte(self, cte: exp.CTE) -> Context:
-        return replace(self, ctes=(*self.ctes, (cte.alias.lower(), cte, self)))
-
-    def cte(self, name: str) -> tuple[exp.CTE, Context] | None:
-        for known, cte, context in reversed(self.ctes):
-            if known == name.lower():
-                return cte, context
-        return None
-
-    def unsupported(self, construct: str) -> Unsupported:
-        return Unsupported(construct, self.place)
-
-
-ResolveQuery = Callable[[exp.Query, Context], Relation]
+from dbt_ivm.sql.functions import Kind
+from dbt_ivm.sql.joins import join_using, joined, kind_of, using_names
+from dbt_ivm.sql.pivot import pivoted
+from dbt_ivm.sql.scope import Output, Scope, Source
+from dbt_ivm.sql.subqueries import lateral_join
 
 
 def resolve_from(select: exp.Select, context: Context, query: ResolveQuery) -> tuple[Node, Scope]:
     """The node of a FROM clause with its joins and lateral views, and the names it offers."""
     clause = select.args.get("from_")
-    if clause is None:
-        return OneRow(), Scope()
-    node, source = _item(clause.this, context, query)
-    scope = Scope((source,))
+    node: Node = OneRow()
+    scope = Scope()
+    if clause is not None:
+        node, scope = _item(clause.this, context.alone(), query)
     for join in select.args.get("joins") or ():
-        node, scope = _join(node, scope, join, context, query)
+        node, scope = _join(node, scope, join, context.alone(), query)
     for lateral in select.args.get("laterals") or ():
         node, scope = _lateral_view(node, scope, lateral, context)
+    if context.outer:
+        node = Join(node, context.outer.row)
+        scope = replace(scope, outer=context.outer.scope)
     return node, scope
 
 
-def _item(item: exp.Expr, context: Context, query: ResolveQuery) -> tuple[Node, Source]:
+def _item(item: exp.Expr, context: Context, query: ResolveQuery) -> tuple[Node, Scope]:
+    """A table, view, CTE, derived table, constant table or parenthesised join."""
     for clause, construct in (
-        ("pivots", "PIVOT or UNPIVOT"),
         ("sample", "TABLESAMPLE"),
         ("version", "a table read at a fixed version"),
         ("when", "a table read at a fixed version"),
@@ -87,18 +54,54 @@ def _item(item: exp.Expr, context: Context, query: ResolveQuery) -> tuple[Node, 
     ):
         if item.args.get(clause):
             raise context.unsupported(construct)
+    if isinstance(item, exp.Subquery) and isinstance(item.this, exp.Table):
+        return _parenthesised(item, context, query)
     if isinstance(item, exp.Table):
         relation, qualifier = _table(item, context, query)
     elif isinstance(item, exp.Subquery) and isinstance(item.this, exp.Query):
         relation, qualifier = query(item.this, context), ()
+    elif isinstance(item, exp.Values):
+        relation, qualifier = values(item, context), ()
     else:
         raise context.unsupported(f"{item.key.upper()} in FROM")
-    node, joins = relation.node, item.args.get("joins")
-    if joins:
+    if item.args.get("joins"):
         raise context.unsupported("a parenthesised join")
+    for pivot in item.args.get("pivots") or ():
+        relation = pivoted(relation, pivot, context)
     alias = item.args.get("alias")
     outputs = _renamed(relation.outputs, alias, context)
-    return node, Source((alias.name,) if alias and alias.this else qualifier, outputs)
+    named = (alias.name,) if alias and alias.this else qualifier
+    return relation.node, Scope((Source(named, outputs),))
+
+
+def _parenthesised(
+    item: exp.Subquery, context: Context, query: ResolveQuery
+) -> tuple[Node, Scope]:
+    """`(a join b on …)`: the tables inside keep their names outside."""
+    inner = item.this.copy()
+    joins = inner.args.get("joins") or ()
+    inner.set("joins", None)
+    node, scope = _item(inner, context, query)
+    for join in joins:
+        node, scope = _join(node, scope, join, context, query)
+    if item.args.get("alias"):
+        raise context.unsupported("an alias for a parenthesised join")
+    return node, scope
+
+
+def values(item: exp.Values, context: Context) -> Relation:
+    """`values (1, 'a'), (2, 'b')`: columns are called col1, col2, … unless an alias names them."""
+    rows = tuple(
+        tuple(
+            Scalar(resolve(value, lambda parts: None, context.functions))
+            for value in (row.expressions if isinstance(row, exp.Tuple) else [row])
+        )
+        for row in item.expressions
+    )
+    visible = [f"col{i + 1}" for i in range(len(rows[0]))]
+    names = tuple(context.names.fresh(name) for name in visible)
+    outputs = tuple(Output(v, n) for v, n in zip(visible, names, strict=True))
+    return Relation(Values(rows, names), outputs)
 
 
 def _renamed(
@@ -120,15 +123,17 @@ def _table(
     name = tuple(part.name for part in item.parts)
     found = context.cte(name[0]) if len(name) == 1 else None
     if found:
-        cte, outer = found
-        relation = query(cte.this, outer.inside(f"the CTE `{cte.alias}`"))
+        cte, outside = found
+        inside = outside.inside(f"the CTE `{cte.alias}`")
+        relation = context.once(("cte", id(cte)), lambda: query(cte.this, inside))
         outputs = _renamed(relation.outputs, cte.args.get("alias"), context)
         return Relation(relation.node, outputs), name
     if len(name) == 1:
         name = (*context.namespace, *name)
     fact = context.catalog.relation(name)
     if fact.view is not None:
-        return _inlined(fact, fact.view, context, query), name
+        view = fact.view
+        return context.once(fact.name, lambda: _inlined(fact, view, context, query)), name
     return _scan(fact, context), name
 
 
@@ -146,6 +151,7 @@ def _inlined(fact: RelationFact, view: ViewFact, context: Context, query: Resolv
         context.names,
         f"the view `{'.'.join(fact.name)}`",
         view.namespace,
+        resolved=context.resolved,
     )
     relation = query(parse_query(view.text), inner)
     by_name = {output.visible.lower(): output for output in relation.outputs}
@@ -165,42 +171,19 @@ def _inlined(fact: RelationFact, view: ViewFact, context: Context, query: Resolv
 def _join(
     node: Node, scope: Scope, join: exp.Join, context: Context, query: ResolveQuery
 ) -> tuple[Node, Scope]:
-    words = " ".join(filter(None, (join.method, join.side, join.kind))).upper()
-    if words not in ("", "INNER", "CROSS"):
-        raise context.unsupported(f"a {words} join")
-    right, source = _item(join.this, context, query)
-    columns = [identifier.name for identifier in join.args.get("using") or ()]
-    if columns:
-        source = replace(source, merged=frozenset(name.lower() for name in columns))
-        condition = _using(columns, scope, source)
-        # Spark shows the shared columns of USING first; `*` would need to reorder them.
-        return Join(node, right, Scalar(condition)), _using_first(scope.add(source), columns)
-    scope = scope.add(source)
+    if isinstance(join.this, exp.Lateral):
+        return lateral_join(node, scope, join, context, query)
+    kind = kind_of(join)
+    right, right_scope = _item(join.this, context, query)
+    if join.args.get("using") or join.method.upper() == "NATURAL":
+        source = right_scope.sources[0]
+        names = using_names(join, scope, source)
+        if names and len(right_scope.sources) == 1:
+            return join_using(node, right, scope, source, names, kind, context)
+    both = replace(scope, sources=(*scope.sources, *right_scope.sources))
     on = join.args.get("on")
-    if on is None:
-        return Join(node, right), scope
-    return Join(node, right, Scalar(resolve(on, scope.find, context.functions))), scope
-
-
-def _using(columns: list[str], scope: Scope, source: Source) -> exp.Expr:
-    pairs = []
-    right = Scope((replace(source, merged=frozenset()),))
-    for name in columns:
-        a, b = scope.find((name,)), right.find((name,))
-        if a is None or b is None:
-            raise Unsupported(f"USING (`{name}`), which one side does not have,")
-        pairs.append(exp.EQ(this=a, expression=b))
-    return exp.and_(*pairs)
-
-
-def _using_first(scope: Scope, columns: list[str]) -> Scope:
-    wanted = [name.lower() for name in columns]
-    first, *rest = scope.sources
-    shared = [o for name in wanted for o in first.outputs if o.visible.lower() == name]
-    others = [o for o in first.outputs if o.visible.lower() not in wanted]
-    if len(shared) != len(wanted):
-        raise Unsupported("USING over a column of a later table")
-    return Scope((replace(first, outputs=(*shared, *others)), *rest))
+    condition = resolve(on, both.find, context.functions) if on is not None else None
+    return joined(node, right, condition, kind), scope if kind in ("semi", "anti") else both
 
 
 def _lateral_view(

@@ -7,25 +7,28 @@ from functools import singledispatchmethod
 
 from sqlglot import exp
 
+from dbt_ivm.algebra.joins import Conditional
 from dbt_ivm.algebra.nodes import (
     Aggregate,
     Distinct,
     Filter,
     Generate,
-    Join,
     Limit,
-    Lookup,
     Named,
     Net,
     Node,
     OneRow,
+    OuterJoin,
     Project,
     Scan,
     SemiJoin,
     Sort,
     UnionAll,
+    Values,
+    Window,
 )
 from dbt_ivm.algebra.scalar import Scalar, call, column
+from dbt_ivm.algebra.walk import uses
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.sql.dialect import literal
 
@@ -33,8 +36,11 @@ ReadScan = Callable[[Scan], exp.Query]
 
 
 def to_query(node: Node, read_scan: ReadScan) -> exp.Query:
-    """The query of a tree; `read_scan` says how a table's state or changes are read."""
-    renderer = _Renderer(read_scan)
+    """The query of a plan; `read_scan` says how a table's state or changes are read.
+
+    A result that is read in several places becomes a CTE, so the text grows with the plan.
+    """
+    renderer = _Renderer(node, read_scan)
     query = renderer.query(node)
     for name, body in renderer.named.items():
         query = query.with_(exp.to_identifier(name, quoted=True), body, copy=False)
@@ -42,8 +48,10 @@ def to_query(node: Node, read_scan: ReadScan) -> exp.Query:
 
 
 class _Renderer:
-    def __init__(self, read_scan: ReadScan) -> None:
+    def __init__(self, root: Node, read_scan: ReadScan) -> None:
         self.named: dict[str, exp.Query] = {}
+        self._uses = uses(root)
+        self._shared: dict[int, str] = {}
         self._read_scan = read_scan
         self._aliases = 0
 
@@ -70,37 +78,30 @@ class _Renderer:
     @query.register
     def _(self, node: Project) -> exp.Query:
         items = [_aliased(item.name, item.value) for item in node.items]
-        if isinstance(node.input, Filter):  # both read the same input: one block
-            block = exp.select(*items).from_(self._from(node.input.input), copy=False)
-            return block.where(node.input.predicate.tree, copy=False)
         if isinstance(node.input, OneRow):
             return exp.select(*items)
+        if isinstance(node.input, Filter) and not self._is_shared(node.input):
+            block = self._over(exp.select(*items), node.input.input)
+            return block.where(node.input.predicate.tree, copy=False)
         return self._over(exp.select(*items), node.input)
 
     @query.register
-    def _(self, node: Join) -> exp.Query:
-        return self._block(node, node.columns)
+    def _(self, node: Conditional) -> exp.Query:
+        return self._joined(exp.select(*(column(name) for name in node.columns)), node)
 
     @query.register
-    def _(self, node: SemiJoin) -> exp.Query:
-        block = exp.select(*(column(name, "l") for name in node.columns))
-        return self._matched(block, node, "SEMI")
+    def _(self, node: Values) -> exp.Query:
+        names = [exp.to_identifier(name, quoted=True) for name in node.names]
+        rows = [exp.Tuple(expressions=[value.tree for value in row]) for row in node.rows]
+        alias = exp.TableAlias(this=exp.to_identifier("v"), columns=names)
+        values = exp.Values(expressions=rows, alias=alias)
+        return exp.select(*(column(name) for name in node.names)).from_(values)
 
     @query.register
-    def _(self, node: Lookup) -> exp.Query:
-        left = [column(name, "l") for name in node.left.columns]
-        right = [column(name, "r") for name in node.right.columns]
-        return self._matched(exp.select(*left, *right), node, None)
-
-    def _matched(self, block: exp.Select, node: SemiJoin | Lookup, kind: str | None) -> exp.Query:
-        pairs = [
-            exp.NullSafeEQ(this=column(a, "l"), expression=column(b, "r")) for a, b in node.keys
-        ]
-        on = exp.and_(*pairs) if pairs else exp.true()
-        block = block.from_(self._from(node.left, "l"), copy=False)
-        right = self._from(node.right, "r")
-        block.append("joins", exp.Join(this=right, side="LEFT", kind=kind, on=on))
-        return block
+    def _(self, node: Window) -> exp.Query:
+        passed = [column(name) for name in node.input.columns]
+        calls = [_aliased(item.name, item.value) for item in node.items]
+        return self._over(exp.select(*passed, *calls), node.input)
 
     @query.register
     def _(self, node: UnionAll) -> exp.Query:
@@ -157,7 +158,7 @@ class _Renderer:
     def _(self, node: Limit) -> exp.Query:
         block = (
             self.query(node.input)
-            if isinstance(node.input, Sort)
+            if isinstance(node.input, Sort) and not self._is_shared(node.input)
             else self._block(node.input, node.columns)
         )
         if node.limit:
@@ -168,29 +169,49 @@ class _Renderer:
         return self._over(exp.select(*(column(name) for name in columns)), source)
 
     def _over(self, block: exp.Select, source: Node) -> exp.Select:
-        """Put a FROM under a select list; an inner join keeps its inputs in one block."""
-        if not isinstance(source, Join):
-            return block.from_(self._from(source), copy=False)
-        block = self._over(block, source.left)
-        condition = source.condition.tree if source.condition else None
-        kind = None if condition is not None else "CROSS"
-        block.append("joins", exp.Join(this=self._from(source.right), kind=kind, on=condition))
+        """Put a FROM under a select list; joins keep their inputs in one block."""
+        if isinstance(source, Conditional) and not self._is_shared(source):
+            return self._joined(block, source)
+        return block.from_(self._from(source), copy=False)
+
+    def _joined(self, block: exp.Select, node: Conditional) -> exp.Select:
+        """`from l [left | full | left semi | left anti] join r on …`; no condition matches all."""
+        block = self._over(block, node.left)
+        condition = node.condition.tree if node.condition else None
+        side = kind = None
+        if isinstance(node, OuterJoin):
+            side = "FULL" if node.full else "LEFT"
+        elif isinstance(node, SemiJoin):
+            side, kind = "LEFT", "ANTI" if node.anti else "SEMI"
+        elif condition is None:
+            kind = "CROSS"
+        if condition is None and kind != "CROSS":
+            condition = exp.true()
+        join = exp.Join(this=self._from(node.right), side=side, kind=kind, on=condition)
+        block.append("joins", join)
         return block
 
-    def _from(self, node: Node, alias: str | None = None) -> exp.Expr:
+    def _is_shared(self, node: Node) -> bool:
+        """Whether a result is read in several places and so deserves a name of its own."""
+        return self._uses.get(id(node), 0) > 1 and not isinstance(node, OneRow | Values)
+
+    def _from(self, node: Node) -> exp.Expr:
         if isinstance(node, Named):
-            if node.name not in self.named:
-                body = self.query(node.input)
-                self.named[node.name] = body
-            reference = exp.to_table(node.name)
-            reference.this.set("quoted", True)
-            return exp.alias_(reference, alias, table=True) if alias else reference
-        if alias is None:
-            self._aliases += 1
-            alias = f"{HIDDEN_PREFIX}q{self._aliases}"
+            return self._named(node.name, node.input)
+        if self._is_shared(node):
+            if id(node) not in self._shared:
+                self._shared[id(node)] = f"{HIDDEN_PREFIX}{len(self._shared) + 1}"
+            return self._named(self._shared[id(node)], node)
+        self._aliases += 1
+        alias = f"{HIDDEN_PREFIX}q{self._aliases}"
         return exp.Subquery(
             this=self.query(node), alias=exp.TableAlias(this=exp.to_identifier(alias))
         )
+
+    def _named(self, name: str, node: Node) -> exp.Expr:
+        if name not in self.named:
+            self.named[name] = self.query(node)
+        return exp.Table(this=exp.to_identifier(name, quoted=True))
 
 
 def _aliased(name: str, value: Scalar | str) -> exp.Expr:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -47,8 +48,8 @@ class Source:
 
     qualifier: tuple[str, ...]
     outputs: tuple[Output, ...]
-    merged: frozenset[str] = frozenset()
-    """Lower-case names that USING shows once, through an earlier source."""
+    hidden: frozenset[str] = frozenset()
+    """Lower-case names that USING shows once, through a source of its own."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,11 @@ class Scope:
     """The sources that names in one SELECT can refer to, with Spark's rules of resolution."""
 
     sources: tuple[Source, ...] = ()
+    outer: Scope | None = None
+    """What the query around a subquery offers, where the subquery itself has no such name."""
 
     def add(self, source: Source) -> Scope:
-        return Scope((*self.sources, source))
+        return replace(self, sources=(*self.sources, source))
 
     def star(self, qualifier: tuple[str, ...] = ()) -> tuple[Output, ...]:
         """The columns of `*` or of `t.*`."""
@@ -71,7 +74,7 @@ class Scope:
             output
             for source in self.sources
             for output in source.outputs
-            if output.visible.lower() not in source.merged
+            if output.visible.lower() not in source.hidden
         )
 
     def find(self, parts: tuple[str, ...]) -> exp.Expr | None:
@@ -83,18 +86,36 @@ class Scope:
                 raise Unsupported(f"ambiguous column `{'.'.join(parts)}`")
             if matches:
                 return _path(matches[0], fields)
-        return None
+        return self.outer.find(parts) if self.outer else None
 
     def _matches(self, qualifier: tuple[str, ...], name: str) -> list[str]:
         key = name.lower()
         return [
             output.name
             for source in self.sources
-            if (not qualifier and key not in source.merged)
+            if (not qualifier and key not in source.hidden)
             or (qualifier and _qualifies(source, qualifier))
             for output in source.outputs
             if output.visible.lower() == key
         ]
+
+    def renamed(self, names: Mapping[str, str]) -> Scope:
+        """The same visible names for other columns; a column without a new name is not offered."""
+        sources = tuple(
+            replace(
+                source,
+                outputs=tuple(
+                    Output(o.visible, names[o.name]) for o in source.outputs if o.name in names
+                ),
+            )
+            for source in self.sources
+        )
+        return Scope(sources, self.outer.renamed(names) if self.outer else None)
+
+    def columns(self) -> tuple[str, ...]:
+        """Every column that can be named, in the query itself or around it."""
+        own = tuple(o.name for source in self.sources for o in source.outputs)
+        return tuple(dict.fromkeys((*own, *(self.outer.columns() if self.outer else ()))))
 
 
 def _qualifies(source: Source, qualifier: tuple[str, ...]) -> bool:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt_ivm.algebra.nodes import Aggregate, AggregateCall, Generate, Node
+from dbt_ivm.algebra.nodes import Aggregate, AggregateCall, Filter, Generate, Node
 from dbt_ivm.algebra.rewrite import select_columns
 from dbt_ivm.algebra.scalar import Scalar, call, column
-from dbt_ivm.delta.extent import Extent, from_change, joins_changed, named, signed
 from dbt_ivm.delta.rules import Changes
+from dbt_ivm.extents.base import Extent, from_change, named, signed
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.sql.dialect import literal, spark_type
 from dbt_ivm.sql.render import ReadScan, to_query
@@ -52,15 +52,17 @@ class BagExtent(Extent):
         repeated = Generate(self.scan(), Scalar(copies), False, (HIDDEN_PREFIX + "copy",))
         return select_columns(repeated, self.keys)
 
-    def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
+    def change(self, changes: Changes) -> Node:
         total = call("sum", column(WEIGHT))
-        change = Aggregate(signed(self.node, self.keys, changes), self.keys, (_counted(total),))
-        using = to_query(named("change", change), read_scan)
-        using = using.where(exp.NEQ(this=column(COUNT), expression=literal(0)))
+        rows = Aggregate(signed(self.node, self.keys, changes), self.keys, (_counted(total),))
+        moved = exp.NEQ(this=column(COUNT), expression=literal(0))
+        return Filter(named("change", rows), Scalar(moved))
+
+    def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
         merged = exp.Add(this=column(COUNT, "t"), expression=column(COUNT, "d"))
         return Merge(
             self.table,
-            using,
+            to_query(self.change(changes), read_scan),
             self.keys,
             delete_if=exp.EQ(this=merged, expression=literal(0)),
             update_if=None,
@@ -68,9 +70,6 @@ class BagExtent(Extent):
             insert_if=None,
             insert=from_change(self.stored),
         )
-
-    def reads_sources(self, changes: Changes) -> bool:
-        return joins_changed(self.node, changes)
 
 
 def _counted(tree: exp.Expr) -> AggregateCall:

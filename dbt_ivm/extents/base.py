@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt_ivm.algebra.nodes import Field, Item, Join, Named, Node, Project, Scan, TableName
+from dbt_ivm.algebra.nodes import Field, Item, Named, Node, Project, Scan, TableName
 from dbt_ivm.algebra.rewrite import select_columns
 from dbt_ivm.algebra.scalar import Scalar, column
 from dbt_ivm.delta.rules import Changes, delta
@@ -47,12 +47,12 @@ class Extent(ABC):
         """The maintained node's rows, read back from the extent."""
 
     @abstractmethod
-    def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
-        """The change between watermark and heads as one MERGE."""
+    def change(self, changes: Changes) -> Node:
+        """What changed between watermark and heads: at most one row per key of the extent."""
 
     @abstractmethod
-    def reads_sources(self, changes: Changes) -> bool:
-        """Whether a refresh reads more than the changes themselves."""
+    def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
+        """The MERGE that applies `change`."""
 
     def scan(self, prefix: str = "") -> Scan:
         """The extent as a table, its columns optionally under other names."""
@@ -68,12 +68,6 @@ def signed(node: Node, columns: tuple[str, ...], changes: Changes) -> Node:
     if changed is None:
         raise AssertionError("nothing changed: there is nothing to merge")
     return select_columns(changed, (*columns, WEIGHT))
-
-
-def joins_changed(node: Node, changes: Changes) -> bool:
-    """Whether some term of the delta joins a change with a source."""
-    joined = isinstance(node, Join) and changes.touch(node)
-    return joined or any(joins_changed(i, changes) for i in node.inputs)
 
 
 def named(name: str, node: Node) -> Named:

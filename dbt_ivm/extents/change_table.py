@@ -21,16 +21,18 @@ from dbt_ivm.algebra.nodes import (
     Filter,
     Item,
     Join,
-    Lookup,
     Net,
     Node,
+    OuterJoin,
     Project,
     SemiJoin,
 )
+from dbt_ivm.algebra.predicates import same_columns
 from dbt_ivm.algebra.rewrite import select_columns
 from dbt_ivm.algebra.scalar import Scalar, column, ref
-from dbt_ivm.delta.extent import Extent, from_change, joins_changed, named, signed
+from dbt_ivm.delta.restrict import restrict
 from dbt_ivm.delta.rules import Changes, new
+from dbt_ivm.extents.base import Extent, from_change, named, signed
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX
 from dbt_ivm.sql.dialect import literal
 from dbt_ivm.sql.render import ReadScan, to_query
@@ -74,15 +76,15 @@ class ChangeTableExtent(Extent):
         values |= {name: final.tree for name, final in self.finals}
         return self._finished(values, self.scan())
 
-    def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
+    def change(self, changes: Changes) -> Node:
         change = named("change", self._change_table(changes))
-        source: Node = change
-        if self._extrema:
-            source = self._refilled(change)
+        return self._refilled(change) if self._extrema else change
+
+    def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
         gone = exp.EQ(this=self._slot(COUNT).merged(), expression=literal(0))
         return Merge(
             self.table,
-            to_query(source, read_scan),
+            to_query(self.change(changes), read_scan),
             self.keys,
             delete_if=gone if self.keys else None,
             update_if=exp.or_(*(slot.differs() for slot in self.slots)),
@@ -90,9 +92,6 @@ class ChangeTableExtent(Extent):
             insert_if=exp.GT(this=column(COUNT, "d"), expression=literal(0)),
             insert=from_change(self.keys) | {slot.name: slot.inserted() for slot in self.slots},
         )
-
-    def reads_sources(self, changes: Changes) -> bool:
-        return bool(self._extrema) or joins_changed(self.node, changes)
 
     def _slot(self, name: str) -> Slot:
         return next(slot for slot in self.slots if slot.name == name)
@@ -113,17 +112,19 @@ class ChangeTableExtent(Extent):
 
     def _refilled(self, change: Node) -> Node:
         """The change table beside the recomputed extrema of its stale groups."""
-        groups = select_columns(self._stale(change), tuple(_STORED + key for key in self.keys))
-        if not self.keys:
-            groups = self._stale(change)
+        stale = self._stale(change)
         calls = tuple(_call(slot.refill, slot.build()) for slot in self._extrema)
         pairs = tuple((key, _STORED + key) for key in self.keys)
-        rows = SemiJoin(new(self.node.input), named("stale", groups), pairs)
+        if self.keys:
+            groups = select_columns(stale, tuple(name for _, name in pairs))
+            rows = restrict(new(self.node.input), pairs, named("stale", groups))
+        else:
+            rows = SemiJoin(new(self.node.input), named("stale", stale))
         fresh: Node = Aggregate(rows, self.keys, calls)
         renamed = tuple(Item(_GROUP + key, ref(key)) for key in self.keys)
         passed = tuple(Item(slot.refill, ref(slot.refill)) for slot in self._extrema)
         fresh = Project(fresh, (*renamed, *passed))
-        matched = Lookup(change, fresh, tuple((key, _GROUP + key) for key in self.keys))
+        matched = OuterJoin(change, fresh, same_columns(tuple((k, _GROUP + k) for k in self.keys)))
         return select_columns(
             matched, tuple(name for name in matched.columns if not name.startswith(_GROUP))
         )
@@ -131,11 +132,10 @@ class ChangeTableExtent(Extent):
     def _stale(self, change: Node) -> Node:
         """Change-table rows joined with their stored groups, only where an extremum left."""
         held = self.scan(_STORED)
-        same = [
-            exp.NullSafeEQ(this=column(key), expression=column(_STORED + key)) for key in self.keys
-        ]
         left = exp.or_(*(_unqualified(slot.stale()) for slot in self._extrema))
-        return Join(change, held, Scalar(exp.and_(*same, left)))
+        same = same_columns(tuple((key, _STORED + key) for key in self.keys))
+        conditions = [same.tree, left] if same else [left]
+        return Join(change, held, Scalar(exp.and_(*conditions)))
 
 
 def _unqualified(tree: exp.Expr) -> exp.Expr:

@@ -1,0 +1,188 @@
+"""Subqueries that refer to the query around them, made into relations of their own.
+
+A subquery is resolved over `F × OuterRow`, where OuterRow has the columns of the query around it.
+What it really uses of them, d, becomes part of its result, and it is joined back on `outer = d`:
+
+    Q(F, d)  ->  γ_{…, d}, π_{…, d}, window by …, d    over    σ(F with d)
+
+    σ_{d = e}(F × OuterRow)  ->  π_{F, d := e}(F)        where an equality says what d is
+    σ_p(F × OuterRow)        ->  σ_p(F × δ(π_d(outer)))  otherwise: d for every outer row there is
+
+With the first form the query around is not read for the subquery at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import singledispatchmethod
+
+from sqlglot import exp
+
+from dbt_ivm.algebra.base import OuterRow
+from dbt_ivm.algebra.joins import Conditional
+from dbt_ivm.algebra.nodes import (
+    Aggregate,
+    Filter,
+    Generate,
+    Item,
+    Join,
+    Node,
+    Project,
+    SemiJoin,
+    UnionAll,
+    Window,
+)
+from dbt_ivm.algebra.predicates import all_of, conjuncts
+from dbt_ivm.algebra.rewrite import select_columns
+from dbt_ivm.algebra.scalar import Scalar, ref
+from dbt_ivm.algebra.walk import walk
+from dbt_ivm.errors import Unsupported
+
+
+@dataclass(frozen=True)
+class Unnested:
+    """A subquery as a relation, and the columns by which it belongs to rows of the outer query."""
+
+    node: Node
+    columns: tuple[str, ...]
+    """Columns of OuterRow that it uses, now columns of the relation."""
+    null_safe: frozenset[str]
+    """Those that match NULLs too."""
+
+
+def unnest(node: Node, row: OuterRow, outer: Node, outer_names: dict[str, str]) -> Unnested:
+    """Take OuterRow out of a subquery; `outer_names` says which outer column each of its is."""
+    used = used_columns(node, row)
+    wanted = tuple(name for name in row.names if name in used)
+    work = _Unnesting(row, wanted, outer, outer_names)
+    return Unnested(work.take(node), wanted, frozenset(work.null_safe))
+
+
+def used_columns(node: Node, row: OuterRow) -> frozenset[str]:
+    """The columns of the outer row that anything in the subquery refers to."""
+    names = frozenset(row.names)
+    found: set[str] = set()
+    for part in walk(node):
+        found |= {c for scalar in part.scalars for c in scalar.columns if c in names}
+        if isinstance(part, Aggregate | Window):
+            found |= names & set(part.keys)
+    return frozenset(found)
+
+
+def plain_filter(node: Node, row: OuterRow) -> tuple[Node, list[exp.Expr]] | None:
+    """F and the conjuncts of `σ…σ(F × OuterRow)`, where a subquery has just that form."""
+    trees: list[exp.Expr] = []
+    while isinstance(node, Filter):
+        trees = [*conjuncts(node.predicate), *trees]
+        node = node.input
+    if isinstance(node, Join) and node.right is row and node.condition is None:
+        return node.left, trees
+    return None
+
+
+class _Unnesting:
+    def __init__(
+        self, row: OuterRow, wanted: tuple[str, ...], outer: Node, outer_names: dict[str, str]
+    ) -> None:
+        self._row, self._wanted = row, wanted
+        self._outer, self._outer_names = outer, outer_names
+        self.null_safe: set[str] = set()
+
+    def take(self, node: Node) -> Node:
+        if not any(part is self._row for part in walk(node)):
+            return node
+        plain = plain_filter(node, self._row)
+        return self._bound(*plain) if plain else self._through(node)
+
+    def _bound(self, node: Node, trees: list[exp.Expr]) -> Node:
+        """σ_trees(F × OuterRow) with every wanted column given a value."""
+        meant: dict[str, exp.Expr] = {}
+        rest = []
+        for tree in trees:
+            found = self._meaning(tree, node)
+            if found and found[0] not in meant:
+                meant[found[0]] = found[1]
+                if isinstance(tree, exp.NullSafeEQ):
+                    self.null_safe.add(found[0])
+            else:
+                rest.append(tree)
+        if all(name in meant for name in self._wanted):
+            passed = tuple(Item(c, ref(c)) for c in node.columns)
+            items = tuple(Item(name, Scalar(meant[name])) for name in self._wanted)
+            bound: Node = Project(node, (*passed, *items)) if items else node
+        else:
+            self.null_safe = set(self._wanted)
+            bound, rest = Join(node, self._domain()), trees
+        condition = all_of(rest)
+        return Filter(bound, condition) if condition else bound
+
+    def _meaning(self, tree: exp.Expr, node: Node) -> tuple[str, exp.Expr] | None:
+        """(d, e) of `d = e` or `e = d`, where e is made of columns of the subquery alone."""
+        if not isinstance(tree, exp.EQ | exp.NullSafeEQ):
+            return None
+        for one, other in ((tree.left, tree.right), (tree.right, tree.left)):
+            name = Scalar(one.unnest()).column
+            uses = Scalar(other).columns
+            if name in self._wanted and uses and uses <= set(node.columns):
+                return name, other.unnest()
+        return None
+
+    def _domain(self) -> Node:
+        """δ(π_d(outer)): an aggregate without calls, so that it has a delta like any other."""
+        items = tuple(Item(name, ref(self._outer_names[name])) for name in self._wanted)
+        return Aggregate(Project(self._outer, items), self._wanted, ())
+
+    @singledispatchmethod
+    def _through(self, node: Node) -> Node:
+        raise Unsupported(f"a reference to the outer query below {type(node).__name__.upper()}")
+
+    @_through.register(Filter)
+    @_through.register(Generate)
+    def _(self, node: Filter | Generate) -> Node:
+        return node.with_inputs((self.take(node.input),))
+
+    @_through.register
+    def _(self, node: Project) -> Node:
+        own = {item.name for item in node.items}
+        passed = tuple(Item(n, ref(n)) for n in self._wanted if n not in own)
+        return Project(self.take(node.input), (*node.items, *passed))
+
+    @_through.register(Aggregate)
+    @_through.register(Window)
+    def _(self, node: Aggregate | Window) -> Node:
+        more = tuple(name for name in self._wanted if name not in node.keys)
+        below = self.take(node.input)
+        if isinstance(node, Window):
+            return replace(node, input=below, keys=(*node.keys, *more), items=_by(node, more))
+        return replace(node, input=below, keys=(*node.keys, *more))
+
+    @_through.register
+    def _(self, node: UnionAll) -> Node:
+        branches = []
+        for branch in node.branches:
+            taken = self.take(branch)
+            if not set(self._wanted) <= set(taken.columns):
+                taken = Join(taken, self._domain())
+            branches.append(select_columns(taken, (*branch.columns, *self._wanted)))
+        return UnionAll(tuple(branches), (*node.names, *self._wanted))
+
+    @_through.register
+    def _(self, node: Conditional) -> Node:
+        if any(part is self._row for part in walk(node.right)):
+            raise Unsupported("a reference to the outer query from the right side of a join")
+        left = self.take(node.left)
+        return replace(node, left=left) if not isinstance(node, SemiJoin) else replace(
+            node, left=left
+        )
+
+
+def _by(node: Window, more: tuple[str, ...]) -> tuple[Item, ...]:
+    """The calls of a window with further columns to partition by."""
+    items = []
+    for item in node.items:
+        tree = item.value.tree
+        for window in tree.find_all(exp.Window):
+            partition = [*window.args.get("partition_by", []), *(ref(n).tree for n in more)]
+            window.set("partition_by", partition)
+        items.append(Item(item.name, Scalar(tree)))
+    return tuple(items)

@@ -1,0 +1,104 @@
+"""Groups of any aggregate at all, recomputed where they were touched (key-wise).
+
+    K = keys of ΔQ          d = K ⟕ γ(Q_new ⋉ K)
+    merge: a key without a group any more is deleted, a differing one updated, a new one inserted
+
+The old half of the rule, γ(Q_old ⋉ K), is what the extent already holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_ivm.algebra.nodes import (
+    Aggregate,
+    AggregateCall,
+    Item,
+    Node,
+    OuterJoin,
+    Project,
+)
+from dbt_ivm.algebra.predicates import same_columns
+from dbt_ivm.algebra.scalar import Scalar, call, column, ref
+from dbt_ivm.delta.keywise import touched_keys
+from dbt_ivm.delta.restrict import key_names, restrict
+from dbt_ivm.delta.rules import Changes, new
+from dbt_ivm.extents.base import Extent, from_change, named
+from dbt_ivm.names import COUNT, HIDDEN_PREFIX
+from dbt_ivm.sql.render import ReadScan, to_query
+from dbt_ivm.sql.statements import Merge
+
+VALUE_PREFIX = HIDDEN_PREFIX + "value_"
+
+
+@dataclass(frozen=True)
+class KeywiseExtent(Extent):
+    """Groups of `node` with the value of every aggregate."""
+
+    node: Aggregate
+    incomparable: frozenset[str]
+    """Calls whose values Spark cannot compare; they are always written."""
+
+    @property
+    def family(self) -> str:
+        return "key-wise"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.node.keys
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        return (*self.keys, COUNT, *(VALUE_PREFIX + c.name for c in self.node.calls))
+
+    def rebuilt(self) -> Node:
+        return self._groups(self.node.input)
+
+    def _groups(self, rows: Node) -> Aggregate:
+        counted = AggregateCall(COUNT, "count", (), None, True, Scalar(call("count", exp.Star())))
+        values = tuple(
+            AggregateCall(VALUE_PREFIX + c.name, c.function, (), None, True, c.written)
+            for c in self.node.calls
+        )
+        return Aggregate(rows, self.keys, (counted, *values))
+
+    def read(self) -> Node:
+        values: dict[str, exp.Expr] = {key: column(key) for key in self.keys}
+        values |= {c.name: column(VALUE_PREFIX + c.name) for c in self.node.calls}
+        return self._finished(values, self.scan())
+
+    def change(self, changes: Changes) -> Node:
+        return self._recomputed(changes) if self.keys else self._groups(new(self.node.input))
+
+    def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
+        values = [name for name in self.stored if name not in self.keys]
+        missing = column(COUNT, "d").is_(exp.Null())
+        differs = [
+            exp.Not(
+                this=exp.Paren(this=exp.NullSafeEQ(this=column(n, "t"), expression=column(n, "d")))
+            )
+            for n in values
+            if n not in self.incomparable
+        ]
+        always = bool(self.incomparable)
+        return Merge(
+            self.table,
+            to_query(self.change(changes), read_scan),
+            self.keys,
+            delete_if=missing if self.keys else None,
+            update_if=None if always else exp.or_(*differs),
+            update=from_change(tuple(values)),
+            insert_if=exp.Not(this=missing.copy()) if self.keys else None,
+            insert=from_change(self.stored),
+        )
+
+    def _recomputed(self, changes: Changes) -> Node:
+        """Every touched key beside its group of today, or beside NULLs when it has none."""
+        touched = named("touched", touched_keys(self.node, changes))
+        pairs = key_names(self.keys)
+        groups = self._groups(restrict(new(self.node.input), pairs, touched))
+        found = OuterJoin(touched, groups, same_columns(pairs))
+        shown = dict(pairs)
+        return Project(found, tuple(Item(n, ref(shown.get(n, n))) for n in self.stored))
