@@ -28,7 +28,6 @@ from dbt_ivm.algebra.nodes import (
     Join,
     Node,
     Project,
-    SemiJoin,
     UnionAll,
     Window,
 )
@@ -171,9 +170,7 @@ class _Unnesting:
         if any(part is self._row for part in walk(node.right)):
             raise Unsupported("a reference to the outer query from the right side of a join")
         left = self.take(node.left)
-        return replace(node, left=left) if not isinstance(node, SemiJoin) else replace(
-            node, left=left
-        )
+        return replace(node, left=left)
 
 
 def _by(node: Window, more: tuple[str, ...]) -> tuple[Item, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,17 @@ def column(name: str, table: str | None = None) -> exp.Column:
     """A quoted column reference, `table`.`name`."""
     qualifier = exp.to_identifier(table, quoted=True) if table else None
     return exp.Column(this=exp.to_identifier(name, quoted=True), table=qualifier)
+
+
+def substitute(tree: exp.Expr, value: Callable[[exp.Column], exp.Expr | None]) -> exp.Expr:
+    """A copy of the tree with columns replaced, where there is another value for them."""
+    root = exp.Paren(this=tree.copy())  # a column on its own has no parent to be replaced in
+    for node in list(root.find_all(exp.Column)):
+        replacement = value(node)
+        if replacement is not None:
+            node.replace(replacement)
+    result: exp.Expr = root.this
+    return result
 
 
 def call(function: str, *arguments: exp.Expr) -> exp.Anonymous:

@@ -29,7 +29,7 @@ from dbt_ivm.algebra.nodes import (
 )
 from dbt_ivm.algebra.predicates import same_columns
 from dbt_ivm.algebra.rewrite import select_columns
-from dbt_ivm.algebra.scalar import Scalar, column, ref
+from dbt_ivm.algebra.scalar import Scalar, column, ref, substitute
 from dbt_ivm.delta.restrict import restrict
 from dbt_ivm.delta.rules import Changes, new
 from dbt_ivm.extents.base import Extent, from_change, named, signed
@@ -140,10 +140,9 @@ class ChangeTableExtent(Extent):
 
 def _unqualified(tree: exp.Expr) -> exp.Expr:
     """`t.x` and `d.x` of a MERGE as the columns they have in a join of both."""
-    tree = exp.Paren(this=tree)
-    for node in list(tree.find_all(exp.Column)):
-        node.replace(column(_STORED + node.name if node.table == "t" else node.name))
-    return tree
+    return exp.Paren(
+        this=substitute(tree, lambda c: column(_STORED + c.name if c.table == "t" else c.name))
+    )
 
 
 def _call(name: str, tree: exp.Expr) -> AggregateCall:

@@ -109,6 +109,11 @@ def is_subquery(node: exp.Expr) -> bool:
     return isinstance(node, exp.Exists | exp.Subquery | exp.Query)
 
 
+def has_subquery(tree: exp.Expr) -> bool:
+    """Whether a subquery stands anywhere in the expression."""
+    return any(is_subquery(node) for node in tree.walk())
+
+
 def is_call(node: exp.Func) -> bool:
     """Whether a node is a function by name; CAST, CASE and their like depend on nothing else."""
     return not isinstance(node, _SYNTAX)
@@ -131,7 +136,7 @@ def _check_call(node: exp.Func, functions: Functions) -> None:
         )
     if kind is Kind.WINDOW and node.find_ancestor(exp.Window):
         return
-    if kind not in (Kind.SCALAR, Kind.AGGREGATE):
+    if kind not in (Kind.SCALAR, Kind.AGGREGATE, Kind.GROUPING):
         raise Unsupported(f"`{name}()`, a {kind.value},")
 
 

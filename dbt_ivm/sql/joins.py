@@ -59,7 +59,13 @@ def using_names(join: exp.Join, scope: Scope, source: Source) -> list[str]:
 
 
 def join_using(
-    left: Node, right: Node, scope: Scope, source: Source, names: list[str], kind: str, where: Context
+    left: Node,
+    right: Node,
+    scope: Scope,
+    source: Source,
+    names: list[str],
+    kind: str,
+    where: Context,
 ) -> tuple[Node, Scope]:
     """`l join r using (k)`: `*` shows k once and first; `l.k` and `r.k` can still be named.
 

@@ -35,7 +35,7 @@ class Ordering:
     def over(self, node: Node, context: Context, top: bool) -> Node:
         """At the top the view sorts and cuts; below it a bounded order is a filter on a rank.
 
-            limit n offset m   ->   σ_{m < r ≤ m + n}(row_number() over (order by …) as r)
+        limit n offset m   ->   σ_{m < r ≤ m + n}(row_number() over (order by …) as r)
         """
         if top:
             if self.keys:

@@ -74,9 +74,7 @@ def _item(item: exp.Expr, context: Context, query: ResolveQuery) -> tuple[Node, 
     return relation.node, Scope((Source(named, outputs),))
 
 
-def _parenthesised(
-    item: exp.Subquery, context: Context, query: ResolveQuery
-) -> tuple[Node, Scope]:
+def _parenthesised(item: exp.Subquery, context: Context, query: ResolveQuery) -> tuple[Node, Scope]:
     """`(a join b on …)`: the tables inside keep their names outside."""
     inner = item.this.copy()
     joins = inner.args.get("joins") or ()

@@ -20,7 +20,7 @@ from dbt_ivm.algebra.nodes import (
     SemiJoin,
 )
 from dbt_ivm.algebra.predicates import all_of
-from dbt_ivm.algebra.scalar import Scalar, call, column, ref
+from dbt_ivm.algebra.scalar import Scalar, call, column, ref, substitute
 from dbt_ivm.errors import Unsupported
 from dbt_ivm.sql.context import Context, Outer, Relation, ResolveQuery
 from dbt_ivm.sql.dialect import literal
@@ -52,11 +52,8 @@ class _Inner:
 
     def outside(self, tree: exp.Expr) -> exp.Expr:
         """An expression over the outer row, over the query around instead."""
-        copy = exp.Paren(this=tree.copy())
-        for node in list(copy.find_all(exp.Column)):
-            if node.name in self.names:
-                node.replace(column(self.names[node.name]))
-        return copy.this
+        names = self.names
+        return substitute(tree, lambda c: column(names[c.name]) if c.name in names else None)
 
 
 class Subqueries:
@@ -83,8 +80,13 @@ class Subqueries:
         """The expression with every subquery in it replaced by columns joined to the host."""
         copy = exp.Paren(this=tree.copy())
         for node in _outermost(copy):
-            node.replace(exp.Paren(this=bound(self._value(node, host))))
-        return copy.this
+            node.replace(exp.Paren(this=self.value(node, host)))
+        lifted: exp.Expr = copy.this
+        return lifted
+
+    def value(self, node: exp.Expr, host: Host) -> exp.Expr:
+        """The value of one subquery expression, from columns that are joined to the host for it."""
+        return bound(self._value(node, host))
 
     def _value(self, node: exp.Expr, host: Host) -> exp.Expr:
         test = _membership(node)
@@ -102,9 +104,7 @@ class Subqueries:
         relation = self._query(query, inner)
         return _Inner(relation, row, {new: old for old, new in names.items()})
 
-    def _semi_join(
-        self, left: list[exp.Expr], query: exp.Query, host: Host, negated: bool
-    ) -> None:
+    def _semi_join(self, left: list[exp.Expr], query: exp.Query, host: Host, negated: bool) -> None:
         """x in (select y …) -> S ⋉ T on x = y; not in -> S ▷ T on x = y or (x = y) is null."""
         inner = self._resolved(query, host)
         right, trees, values = self._match(inner, host, exists=not left)
@@ -136,7 +136,7 @@ class Subqueries:
             others = [inner.outside(t) for t in trees if not Scalar(t).columns <= own]
             right = Filter(source, mine) if mine else source
             return right, others, [inner.outside(v) for v in values]
-        shown = [column(o.name) for o in inner.relation.outputs]
+        shown: list[exp.Expr] = [column(o.name) for o in inner.relation.outputs]
         unnested = inner.unnested(host)
         return unnested.node, _matches(unnested, inner), shown
 
@@ -281,8 +281,7 @@ def _outermost(tree: exp.Expr) -> list[exp.Expr]:
     """The subquery expressions of a tree, none of them inside another."""
     if is_subquery(tree):
         return [tree]
-    children = [child for child in tree.iter_expressions()]
-    return [found for child in children for found in _outermost(child)]
+    return [found for child in tree.iter_expressions() for found in _outermost(child)]
 
 
 def _membership(tree: exp.Expr) -> tuple[list[exp.Expr], exp.Query, bool] | None:

@@ -48,7 +48,8 @@ class Windows:
         copy = exp.Paren(this=tree.copy())
         for window in list(copy.find_all(exp.Window)):
             window.replace(column(self._call(window)))
-        return copy.this
+        result: exp.Expr = copy.this
+        return result
 
     def _call(self, window: exp.Window) -> str:
         partition = [self._key(e) for e in window.args.get("partition_by") or ()]

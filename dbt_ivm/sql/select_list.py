@@ -1,0 +1,145 @@
+"""The select list: stars, generators, aliases, and the values that are shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from dbt_ivm.algebra.nodes import Generate
+from dbt_ivm.algebra.scalar import column
+from dbt_ivm.sql.context import Context
+from dbt_ivm.sql.expressions import (
+    aggregate_of,
+    has_aggregate,
+    is_subquery,
+    is_windowed,
+    resolve,
+)
+from dbt_ivm.sql.functions import Functions, Kind
+from dbt_ivm.sql.relations import generator_call
+from dbt_ivm.sql.scope import Aliases, Output, Scope
+from dbt_ivm.sql.subqueries import Host, Subqueries
+
+Shown = tuple[str, exp.Expr]
+"""A column as it is called and what it computes."""
+
+
+@dataclass
+class SelectList:
+    """The select list, resolved over the rows below it."""
+
+    functions: Functions
+    shown: list[Shown] = field(default_factory=list)
+    aliases: Aliases = field(default_factory=Aliases)
+    above: dict[str, exp.Expr] = field(default_factory=dict)
+    """Subqueries that belong above the groups, by the column that stands for each."""
+
+    def is_grouped(self, select: exp.Select) -> bool:
+        """Whether the SELECT has groups: GROUP BY, HAVING or an aggregate."""
+        if select.args.get("group") or select.args.get("having"):
+            return True
+        return any(has_aggregate(value, self.functions) for _, value in self.shown)
+
+
+def select_list(
+    select: exp.Select, host: Host, subqueries: Subqueries, context: Context
+) -> SelectList:
+    """Resolve every item; subqueries become joins below, or above where there are groups."""
+    found = SelectList(context.functions)
+    will_group = bool(select.args.get("group") or select.args.get("having")) or any(
+        _calls_aggregate(item, context.functions) for item in select.expressions
+    )
+
+    def lookup(parts: tuple[str, ...]) -> exp.Expr | None:
+        bound = host.scope.find(parts)
+        return bound if bound is not None else found.aliases.find(parts)
+
+    for item in select.expressions:
+        star = _expanded(item, host.scope, context)
+        if star is not None:
+            found.shown.extend((o.visible, column(o.name)) for o in star)
+        elif _is_generator(item, context.functions):
+            _generate(item, found, host, context)
+        else:
+            tree = item.unalias()
+            if will_group:
+                tree = set_aside(tree, found, context)
+            tree = subqueries.lift(tree, host)
+            value = resolve(tree, lookup, context.functions)
+            name = item.alias_or_name or f"col{len(found.shown) + 1}"
+            found.shown.append((name, value))
+            if isinstance(item, exp.Alias):
+                found.aliases.add(name, value)
+    return found
+
+
+def set_aside(tree: exp.Expr, found: SelectList, context: Context) -> exp.Expr:
+    """Subqueries outside any aggregate replaced by columns, to be joined above the groups."""
+    copy = exp.Paren(this=tree.copy())
+    for node in list(copy.walk()):
+        if not is_subquery(node) or _inside_subquery(node):
+            continue
+        if any(aggregate_of(a, context.functions) for a in _ancestors(node) if not is_windowed(a)):
+            continue
+        name = context.names.fresh("subquery")
+        found.above[name] = node.copy()
+        stand_in = column(name)
+        stand_in.meta["bound"] = True
+        node.replace(stand_in)
+    rest: exp.Expr = copy.this
+    return rest
+
+
+def _ancestors(node: exp.Expr) -> list[exp.Expr]:
+    found = []
+    parent = node.parent
+    while parent is not None:
+        found.append(parent)
+        parent = parent.parent
+    return found
+
+
+def _inside_subquery(node: exp.Expr) -> bool:
+    return any(is_subquery(a) for a in _ancestors(node))
+
+
+def _calls_aggregate(item: exp.Expr, functions: Functions) -> bool:
+    return any(
+        aggregate_of(node, functions) is not None
+        and not is_windowed(node)
+        and not _inside_subquery(node)
+        for node in item.find_all(exp.Anonymous)
+    )
+
+
+def _expanded(item: exp.Expr, scope: Scope, context: Context) -> list[Output] | None:
+    star = item.this if isinstance(item, exp.Column) else item
+    if not isinstance(star, exp.Star):
+        return None
+    if any(star.args.get(k) for k in ("replace", "rename", "replace_", "rename_")):
+        raise context.unsupported("`*` with REPLACE or RENAME")
+    qualifier = tuple(p.name for p in item.parts[:-1]) if isinstance(item, exp.Column) else ()
+    excluded = star.args.get("except_") or star.args.get("except") or ()
+    dropped = {e.name.lower() for e in excluded}
+    return [o for o in scope.star(qualifier) if o.visible.lower() not in dropped]
+
+
+def _is_generator(item: exp.Expr, functions: Functions) -> bool:
+    call = item.unalias() if isinstance(item, exp.Alias) else item
+    call = call.this if isinstance(call, exp.Aliases) else call
+    return isinstance(call, exp.Anonymous) and functions.kind(call.name) is Kind.GENERATOR
+
+
+def _generate(item: exp.Expr, found: SelectList, host: Host, context: Context) -> None:
+    """`select explode(xs) as x from t` is `lateral view explode(xs) as x`."""
+    if isinstance(item, exp.Aliases):
+        call, visible = item.this, [name.name for name in item.expressions]
+    elif isinstance(item, exp.Alias):
+        call, visible = item.this, [item.alias]
+    else:
+        raise context.unsupported("a generator without a column name")
+    names = tuple(context.names.fresh(name) for name in visible)
+    generator = generator_call(call, host.scope, context)
+    host.node = Generate(host.node, generator, outer=False, names=names)
+    found.shown.extend((v, column(n)) for v, n in zip(visible, names, strict=True))
