@@ -31,6 +31,8 @@ def translate(spark_sql: str) -> str:
 
 
 def _patched(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Select) and node.args.get("laterals"):
+        return _stacked(node)
     if isinstance(node, exp.IntDiv):  # `//` takes integers only
         quotient = exp.Div(this=node.this, expression=node.expression, typed=False, safe=False)
         return exp.Anonymous(this="trunc", expressions=[quotient])
@@ -41,7 +43,7 @@ def _patched(node: exp.Expr) -> exp.Expr:
         arguments = (node.this, *node.expressions)
         nulls = exp.or_(*(exp.Is(this=a.copy(), expression=exp.Null()) for a in arguments))
         return exp.Count(this=exp.Case().when(nulls.not_(), exp.Literal.number(1)))
-    if isinstance(node, exp.Any):
+    if isinstance(node, exp.Any) and not isinstance(node.this.unnest(), exp.Query):
         return exp.Anonymous(this="bool_or", expressions=[node.this.unnest()])
     if isinstance(node, exp.Anonymous):
         name = node.name.lower()
@@ -51,6 +53,21 @@ def _patched(node: exp.Expr) -> exp.Expr:
         if name in _FUNCTIONS:
             return exp.Anonymous(this=_FUNCTIONS[name], expressions=node.expressions)
     return node
+
+
+def _stacked(select: exp.Select) -> exp.Select:
+    """`lateral view stack(2, a, b, c, d) as x, y`: `cross join lateral (values (a, b), (c, d))`."""
+    for view in list(select.args["laterals"]):
+        if not isinstance(view.this, exp.Stack):
+            continue
+        view.pop()
+        values = view.this.expressions
+        width = len(values) // int(view.this.this.name)
+        rows = [exp.Tuple(expressions=values[i : i + width]) for i in range(0, len(values), width)]
+        table = exp.Subquery(this=exp.Values(expressions=rows))
+        lateral = exp.Lateral(this=table, alias=view.args["alias"])
+        select.append("joins", exp.Join(this=lateral, kind="CROSS"))
+    return select
 
 
 def spark_type(duck_type: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dbt_ivm.aggregates.registry import REGISTRY
+from tests.laws.models_nested import NESTED_MODELS
 
 OPERATORS = {
     "filter": "select a, b from r where v > 0 or b is null",
@@ -117,4 +118,4 @@ def _aggregates() -> dict[str, str]:
     }
 
 
-MODELS = OPERATORS | GROUPS | _aggregates()
+MODELS = OPERATORS | GROUPS | _aggregates() | NESTED_MODELS
