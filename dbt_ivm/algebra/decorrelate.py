@@ -32,7 +32,7 @@ from dbt_ivm.algebra.nodes import (
     Window,
 )
 from dbt_ivm.algebra.predicates import all_of, conjuncts
-from dbt_ivm.algebra.rewrite import select_columns
+from dbt_ivm.algebra.projections import select_columns
 from dbt_ivm.algebra.scalar import Scalar, ref
 from dbt_ivm.algebra.walk import walk
 from dbt_ivm.errors import Unsupported

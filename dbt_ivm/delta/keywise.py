@@ -9,7 +9,7 @@ old half is what the extent stores and is not computed: see `extents/groups.py`.
 from __future__ import annotations
 
 from dbt_ivm.algebra.nodes import Aggregate, Node, Window
-from dbt_ivm.algebra.rewrite import select_columns
+from dbt_ivm.algebra.projections import select_columns
 from dbt_ivm.delta.restrict import key_names, keys_of, restrict
 from dbt_ivm.delta.rules import Changes, added, delta, netted, new, old, rule, weighted
 from dbt_ivm.names import WEIGHT

@@ -52,7 +52,7 @@ def keys_of(node: Node, columns: tuple[str, ...]) -> Node:
 
 def restrict(node: Node, pairs: Pairs, keys: Node) -> Node:
     """The rows of a relation whose key columns occur (`<=>`) among the touched keys."""
-    return _Restriction(keys).push(node, pairs) if pairs else node
+    return _Restriction(keys).push(node, pairs)
 
 
 @dataclass
@@ -61,6 +61,8 @@ class _Restriction:
     done: dict[tuple[int, Pairs], Node] = field(default_factory=dict)
 
     def push(self, node: Node, pairs: Pairs) -> Node:
+        if not pairs:
+            return node
         place = (id(node), pairs)
         if place not in self.done:
             full = len(self.done) >= _LARGEST
@@ -112,13 +114,8 @@ class _Restriction:
     @_pushed.register
     def _(self, node: Join, pairs: Pairs) -> Node:
         left, right = _sides(node, pairs)
-        if left is None and right is None:
-            return self._here(node, pairs)
-        return replace(
-            node,
-            left=self.push(node.left, left) if left else node.left,
-            right=self.push(node.right, right) if right else node.right,
-        )
+        cut = replace(node, left=self.push(node.left, left), right=self.push(node.right, right))
+        return cut if len(pairs) in (len(left), len(right)) else self._here(cut, pairs)
 
     @_pushed.register(OuterJoin)
     @_pushed.register(SemiJoin)
@@ -126,25 +123,21 @@ class _Restriction:
         if not _among(pairs, node.left.columns) or (isinstance(node, OuterJoin) and node.full):
             return self._here(node, pairs)
         _, right = _sides(node, pairs)
-        return replace(
-            node,
-            left=self.push(node.left, pairs),
-            right=self.push(node.right, right) if right else node.right,
-        )
+        return replace(node, left=self.push(node.left, pairs), right=self.push(node.right, right))
 
 
 def _among(pairs: Pairs, columns: tuple[str, ...]) -> bool:
     return all(a in columns for a, _ in pairs)
 
 
-def _sides(node: Conditional, pairs: Pairs) -> tuple[Pairs | None, Pairs | None]:
-    """The pairs in columns of the left input alone, and of the right one, where there are any."""
+def _sides(node: Conditional, pairs: Pairs) -> tuple[Pairs, Pairs]:
+    """The pairs in columns of the left input alone, and of the right one: those there are."""
     equal = equal_columns(node)
     to_left = {b: a for a, b in equal}
     to_right = dict(equal)
 
-    def on(side: Node, other: dict[str, str]) -> Pairs | None:
-        found = tuple((a if a in side.columns else other.get(a, ""), key) for a, key in pairs)
-        return found if all(a for a, _ in found) else None
+    def on(side: Node, other: dict[str, str]) -> Pairs:
+        found = ((a if a in side.columns else other.get(a, ""), key) for a, key in pairs)
+        return tuple((a, key) for a, key in found if a)
 
     return on(node.left, to_left), on(node.right, to_right)

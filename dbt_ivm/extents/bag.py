@@ -10,10 +10,22 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt_ivm.algebra.nodes import Aggregate, AggregateCall, Filter, Generate, Node
-from dbt_ivm.algebra.rewrite import select_columns
-from dbt_ivm.algebra.scalar import Scalar, call, column
-from dbt_ivm.delta.rules import Changes
+from dbt_ivm.algebra.nodes import (
+    Aggregate,
+    AggregateCall,
+    Filter,
+    Generate,
+    Item,
+    Node,
+    Project,
+    SemiJoin,
+)
+from dbt_ivm.algebra.predicates import same_columns
+from dbt_ivm.algebra.projections import select_columns
+from dbt_ivm.algebra.scalar import Scalar, call, column, ref
+from dbt_ivm.delta.partitions import reads_old_states, touched_parts
+from dbt_ivm.delta.restrict import key_names, restrict
+from dbt_ivm.delta.rules import Changes, added, new, weighted
 from dbt_ivm.extents.base import Extent, from_change, named, signed
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.sql.dialect import literal, spark_type
@@ -54,9 +66,27 @@ class BagExtent(Extent):
 
     def change(self, changes: Changes) -> Node:
         total = call("sum", column(WEIGHT))
-        rows = Aggregate(signed(self.node, self.keys, changes), self.keys, (_counted(total),))
+        rows = Aggregate(self._signed(changes), self.keys, (_counted(total),))
         moved = exp.NEQ(this=column(COUNT), expression=literal(0))
         return Filter(named("change", rows), Scalar(moved))
+
+    def _signed(self, changes: Changes) -> Node:
+        """The delta of the rows; where whole parts of them are recomputed, against what is stored.
+
+        ΔQ = Q_new ⋉ K − stored ⋉ K
+        """
+        if not reads_old_states(self.node, changes):
+            return signed(self.node, self.keys, changes)
+        parts = touched_parts(self.node, self.keys, changes)
+        if parts is None:
+            return signed(self.node, self.keys, changes)
+        columns, touched = parts
+        keys, pairs = named("touched", touched), key_names(columns)
+        after = weighted(restrict(new(self.node), pairs, keys), 1)
+        held = SemiJoin(self.scan(), keys, same_columns(pairs))
+        negative = Item(WEIGHT, Scalar(exp.Neg(this=column(COUNT))))
+        before = Project(held, (*(Item(name, ref(name)) for name in self.keys), negative))
+        return added([after, before], self.keys)
 
     def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
         merged = exp.Add(this=column(COUNT, "t"), expression=column(COUNT, "d"))

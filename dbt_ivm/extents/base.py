@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import Field, Item, Named, Node, Project, Scan, TableName
-from dbt_ivm.algebra.rewrite import select_columns
+from dbt_ivm.algebra.projections import select_columns
 from dbt_ivm.algebra.scalar import Scalar, column
 from dbt_ivm.delta.rules import Changes, delta
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT

@@ -28,7 +28,7 @@ from dbt_ivm.algebra.nodes import (
     SemiJoin,
 )
 from dbt_ivm.algebra.predicates import same_columns
-from dbt_ivm.algebra.rewrite import select_columns
+from dbt_ivm.algebra.projections import select_columns
 from dbt_ivm.algebra.scalar import Scalar, column, ref, substitute
 from dbt_ivm.delta.restrict import restrict
 from dbt_ivm.delta.rules import Changes, new

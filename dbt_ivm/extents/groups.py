@@ -23,6 +23,7 @@ from dbt_ivm.algebra.nodes import (
 from dbt_ivm.algebra.predicates import same_columns
 from dbt_ivm.algebra.scalar import Scalar, call, column, ref
 from dbt_ivm.delta.keywise import touched_keys
+from dbt_ivm.delta.partitions import reads_old_states, touched_parts
 from dbt_ivm.delta.restrict import key_names, restrict
 from dbt_ivm.delta.rules import Changes, new
 from dbt_ivm.extents.base import Extent, from_change, named
@@ -94,9 +95,17 @@ class KeywiseExtent(Extent):
             insert=from_change(self.stored),
         )
 
+    def _touched(self, changes: Changes) -> Node:
+        """The keys of the groups to recompute, from the sources where they can be seen there."""
+        if reads_old_states(self.node.input, changes):
+            parts = touched_parts(self.node.input, self.keys, changes)
+            if parts is not None and parts[0] == self.keys:
+                return parts[1]
+        return touched_keys(self.node, changes)
+
     def _recomputed(self, changes: Changes) -> Node:
         """Every touched key beside its group of today, or beside NULLs when it has none."""
-        touched = named("touched", touched_keys(self.node, changes))
+        touched = named("touched", self._touched(changes))
         pairs = key_names(self.keys)
         groups = self._groups(restrict(new(self.node.input), pairs, touched))
         found = OuterJoin(touched, groups, same_columns(pairs))

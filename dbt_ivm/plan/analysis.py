@@ -21,7 +21,7 @@ from dbt_ivm.algebra.nodes import (
     TableName,
     Window,
 )
-from dbt_ivm.algebra.rewrite import prune
+from dbt_ivm.algebra.normalise import normalise
 from dbt_ivm.algebra.scalar import column, ref
 from dbt_ivm.algebra.walk import tables
 from dbt_ivm.errors import Unsupported
@@ -99,7 +99,7 @@ def analyze(sql: str, catalog: Catalog, functions: Functions) -> Analysis:
 
 def _maintainable(sql: str, catalog: Catalog, functions: Functions) -> Maintainable:
     relation = resolve_model(sql, catalog, functions)
-    tree = prune(relation.node, frozenset(o.name for o in relation.outputs))
+    tree = normalise(relation.node, frozenset(o.name for o in relation.outputs))
     core = _core(tree)
     outputs = relation.outputs
     if core is tree and not isinstance(core, Aggregate):

@@ -7,7 +7,8 @@ from dbt_ivm.aggregates.slots import ExtremumSlot, SlotTable
 from dbt_ivm.algebra.keys import is_unique
 from dbt_ivm.algebra.nodes import Aggregate, Node, TableName, is_comparable
 from dbt_ivm.algebra.scalar import Scalar
-from dbt_ivm.algebra.walk import transform
+from dbt_ivm.algebra.walk import transform, walk
+from dbt_ivm.delta.partitions import is_stateful, reaches_every_table
 from dbt_ivm.errors import Unsupported
 from dbt_ivm.extents.bag import BagExtent
 from dbt_ivm.extents.base import Extent
@@ -28,6 +29,9 @@ def extent_of(model: Maintainable, types: Types, table: TableName) -> tuple[Exte
 
 
 def _grouped(core: Aggregate, types: Types, table: TableName) -> tuple[Extent, str]:
+    if _is_parted(core):
+        reason = "its keys part everything below it: groups are recomputed, no old state is read"
+        return _keywise(core, types, table), reason
     slots = SlotTable()
     used = sorted({name for c in core.calls for name in c.written.columns})
     nettable = all(is_comparable(types.input(name)) for name in used)
@@ -36,11 +40,25 @@ def _grouped(core: Aggregate, types: Types, table: TableName) -> tuple[Extent, s
         if not nettable and any(isinstance(slot, ExtremumSlot) for slot in slots.slots):
             raise NotCombinable("min and max beside a map cannot be netted")
     except NotCombinable as reason:
-        incomparable = frozenset(
-            VALUE_PREFIX + c.name for c in core.calls if not _comparable_call(c.name, core, types)
-        )
-        return KeywiseExtent(table, core, incomparable), str(reason)
+        return _keywise(core, types, table), str(reason)
     return ChangeTableExtent(table, core, tuple(slots.slots), tuple(finals)), ""
+
+
+def _keywise(core: Aggregate, types: Types, table: TableName) -> KeywiseExtent:
+    incomparable = frozenset(
+        VALUE_PREFIX + c.name for c in core.calls if not _comparable_call(c.name, core, types)
+    )
+    return KeywiseExtent(table, core, incomparable)
+
+
+def _is_parted(core: Aggregate) -> bool:
+    """Whether groups over other stateful operators can be found by their keys in every table."""
+    stateful = any(is_stateful(part) for part in walk(core.input))
+    return (
+        stateful
+        and bool(core.keys)
+        and all(reaches_every_table(core.input, key) for key in core.keys)
+    )
 
 
 def _comparable_call(name: str, core: Aggregate, types: Types) -> bool:

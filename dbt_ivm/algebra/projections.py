@@ -1,4 +1,4 @@
-"""Normalisation on the algebra: cut every node to the columns that are used above it.
+"""Projections pushed down: every node cut to the columns that are used above it.
 
 This is the sources' "projections cascade and are pushed below join and union": netting a delta on
 fewer columns makes changes to any other column disappear before they cost anything.
