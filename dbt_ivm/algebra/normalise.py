@@ -13,11 +13,11 @@ Then windows are made functions of their rows (`ties`).
 from __future__ import annotations
 
 from dbt_ivm.algebra.nodes import Node
-from dbt_ivm.algebra.projections import prune
+from dbt_ivm.algebra.projections import cascade, prune
 from dbt_ivm.algebra.selections import push_selections
 from dbt_ivm.algebra.ties import break_ties
 
 
 def normalise(node: Node, used: frozenset[str]) -> Node:
     """The relation in normal form, with only the columns in `used` left at the top."""
-    return break_ties(prune(push_selections(node), used))
+    return break_ties(cascade(prune(push_selections(node), used)))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import singledispatch
 
+from sqlglot import exp
+
 from dbt_ivm.algebra.nodes import (
     Aggregate,
     Generate,
@@ -20,8 +22,8 @@ from dbt_ivm.algebra.nodes import (
     Values,
     Window,
 )
-from dbt_ivm.algebra.scalar import Scalar, ref
-from dbt_ivm.algebra.walk import walk
+from dbt_ivm.algebra.scalar import Scalar, ref, substitute
+from dbt_ivm.algebra.walk import uses, walk
 
 
 def prune(node: Node, used: frozenset[str]) -> Node:
@@ -40,6 +42,49 @@ def prune(node: Node, used: frozenset[str]) -> Node:
         inputs = tuple(done[id(i)] for i in part.inputs)
         done[id(part)] = _narrowed(part, needs[id(part)], inputs)
     return done[id(node)]
+
+
+def cascade(node: Node) -> Node:
+    """π_A(π_B(S)) as one projection, and none at all where it changes nothing."""
+    counted = uses(node)
+    done: dict[int, Node] = {}
+    for part in walk(node):
+        inputs = tuple(done[id(i)] for i in part.inputs)
+        same = all(a is b for a, b in zip(inputs, part.inputs, strict=True))
+        rebuilt = part if same else part.with_inputs(inputs)
+        if isinstance(rebuilt, Project):
+            alone = counted[id(part.inputs[0])] == 1
+            rebuilt = _composed(rebuilt, rebuilt.input) if alone else rebuilt
+            rebuilt = rebuilt.input if _is_identity(rebuilt) else rebuilt
+        done[id(part)] = rebuilt
+    return done[id(node)]
+
+
+def _composed(outer: Project, inner: Node) -> Project:
+    """The two as one, unless an expression would be computed twice."""
+    if not isinstance(inner, Project):
+        return outer
+    values = {item.name: item.value for item in inner.items}
+    read = [c.name for item in outer.items for c in item.value.tree.find_all(exp.Column)]
+    if any(read.count(n) > 1 and value.column is None for n, value in values.items()):
+        return outer
+    items = []
+    for item in outer.items:
+        name, tree = item.value.column, item.value.tree
+        value = values[name] if name else Scalar(substitute(tree, lambda c: _atom(values[c.name])))
+        items.append(Item(item.name, value))
+    return Project(inner.input, tuple(items))
+
+
+def _atom(value: Scalar) -> exp.Expr:
+    tree = value.tree
+    return tree if isinstance(tree, exp.Column | exp.Literal | exp.Null) else exp.Paren(this=tree)
+
+
+def _is_identity(node: Project) -> bool:
+    return node.columns == node.input.columns and all(
+        item.value.column == item.name for item in node.items
+    )
 
 
 def _columns(scalars: tuple[Scalar, ...]) -> frozenset[str]:

@@ -22,6 +22,7 @@ from dbt_ivm.algebra.nodes import (
     Window,
 )
 from dbt_ivm.algebra.normalise import normalise
+from dbt_ivm.algebra.projections import cascade
 from dbt_ivm.algebra.scalar import column, ref
 from dbt_ivm.algebra.walk import tables
 from dbt_ivm.errors import Unsupported
@@ -123,7 +124,7 @@ def _under_visible_names(
     if stored == {name: name for name in tree.columns}:
         return tree, outputs
     items = tuple(Item(name, ref(source)) for source, name in stored.items())
-    return Project(tree, items), tuple(Output(o.visible, stored[o.name]) for o in outputs)
+    return cascade(Project(tree, items)), tuple(Output(o.visible, stored[o.name]) for o in outputs)
 
 
 def _core(tree: Node) -> Node:

@@ -170,7 +170,10 @@ def _join(
     node: Node, scope: Scope, join: exp.Join, context: Context, query: ResolveQuery
 ) -> tuple[Node, Scope]:
     if isinstance(join.this, exp.Lateral):
-        return lateral_join(node, scope, join, context, query)
+        if isinstance(join.this.this, exp.Subquery):
+            return lateral_join(node, scope, join, context, query)
+        outer = (join.side or "").upper() == "LEFT"
+        return _generated(node, scope, join.this, outer, context)
     kind = kind_of(join)
     right, right_scope = _item(join.this, context, query)
     if join.args.get("using") or join.method.upper() == "NATURAL":
@@ -187,14 +190,21 @@ def _join(
 def _lateral_view(
     node: Node, scope: Scope, lateral: exp.Lateral, context: Context
 ) -> tuple[Node, Scope]:
+    return _generated(node, scope, lateral, bool(lateral.args.get("outer")), context)
+
+
+def _generated(
+    node: Node, scope: Scope, lateral: exp.Lateral, outer: bool, context: Context
+) -> tuple[Node, Scope]:
+    """`lateral view f(…) t as x` and `, lateral f(…) as t(x)`."""
     alias = lateral.args.get("alias")
     visible = [c.name for c in alias.columns] if alias else []
-    if not lateral.args.get("view") or not visible:
+    if not visible:
         raise context.unsupported("a lateral view without column names")
     generator = generator_call(lateral.this, scope, context)
     names = tuple(context.names.fresh(name) for name in visible)
     outputs = tuple(Output(v, n) for v, n in zip(visible, names, strict=True))
-    made = Generate(node, generator, bool(lateral.args.get("outer")), names)
+    made = Generate(node, generator, outer, names)
     return made, scope.add(Source((alias.name,) if alias and alias.name else (), outputs))
 
 

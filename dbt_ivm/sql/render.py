@@ -27,6 +27,7 @@ from dbt_ivm.algebra.nodes import (
     Values,
     Window,
 )
+from dbt_ivm.algebra.projections import cascade
 from dbt_ivm.algebra.scalar import Scalar, call, column
 from dbt_ivm.algebra.walk import uses
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
@@ -40,6 +41,7 @@ def to_query(node: Node, read_scan: ReadScan) -> exp.Query:
 
     A result that is read in several places becomes a CTE, so the text grows with the plan.
     """
+    node = cascade(node)
     renderer = _Renderer(node, read_scan)
     query = renderer.query(node)
     for name, body in renderer.named.items():

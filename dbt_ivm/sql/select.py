@@ -37,7 +37,7 @@ _REFUSED_CLAUSES = {
 
 def resolve_model(text: str, catalog: Catalog, functions: Functions) -> Relation:
     """The algebra of a model's SQL; `Unsupported` names the construct that has no rule."""
-    return _placed(parse_query(text), Context(catalog, functions, Names(), "the model"), top=True)
+    return _placed(text, Context(catalog, functions, Names(), "the model"), top=True)
 
 
 def resolve_query(query: exp.Query, context: Context) -> Relation:
@@ -45,9 +45,10 @@ def resolve_query(query: exp.Query, context: Context) -> Relation:
     return _placed(query, context, top=False)
 
 
-def _placed(query: exp.Query, context: Context, top: bool) -> Relation:
+def _placed(query: exp.Query | str, context: Context, top: bool) -> Relation:
+    """Resolve a query; a refusal that does not say where it is gets its place here."""
     try:
-        return _query(query, context, top)
+        return _query(parse_query(query) if isinstance(query, str) else query, context, top)
     except Unsupported as refusal:
         raise refusal if refusal.where else context.unsupported(refusal.construct) from refusal
 

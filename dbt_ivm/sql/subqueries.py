@@ -21,10 +21,10 @@ from dbt_ivm.algebra.nodes import (
 )
 from dbt_ivm.algebra.predicates import all_of
 from dbt_ivm.algebra.scalar import Scalar, call, column, ref, substitute
-from dbt_ivm.errors import Unsupported
 from dbt_ivm.sql.context import Context, Outer, Relation, ResolveQuery
 from dbt_ivm.sql.dialect import literal
 from dbt_ivm.sql.expressions import bound, is_subquery, resolve
+from dbt_ivm.sql.membership import Membership, membership
 from dbt_ivm.sql.scope import Output, Scope, Source
 
 TOO_MANY = "a subquery used as a value returned more than one row"
@@ -69,11 +69,10 @@ class Subqueries:
         tree = tree.unnest()
         while isinstance(tree, exp.Not):
             negated, tree = not negated, tree.this.unnest()
-        test = _membership(tree)
+        test = membership(tree)
         if test is None:
             return False
-        left, query, all_differ = test
-        self._semi_join(left, query, host, negated != all_differ)
+        self._semi_join(test, host, negated != test.negated)
         return True
 
     def lift(self, tree: exp.Expr, host: Host) -> exp.Expr:
@@ -89,12 +88,11 @@ class Subqueries:
         return bound(self._value(node, host))
 
     def _value(self, node: exp.Expr, host: Host) -> exp.Expr:
-        test = _membership(node)
+        test = membership(node)
         if test is None:
             return self._scalar(node.unnest(), host)
-        left, query, all_differ = test
-        found = self._is_member(left, query, host) if left else self._exists(query, host)
-        return exp.Not(this=exp.Paren(this=found)) if all_differ else found
+        found = self._is_member(test, host) if test.left else self._exists(test.query, host)
+        return exp.Not(this=exp.Paren(this=found)) if test.negated else found
 
     def _resolved(self, query: exp.Query, host: Host) -> _Inner:
         names = {name: self._context.names.fresh(name) for name in host.scope.columns()}
@@ -104,13 +102,13 @@ class Subqueries:
         relation = self._query(query, inner)
         return _Inner(relation, row, {new: old for old, new in names.items()})
 
-    def _semi_join(self, left: list[exp.Expr], query: exp.Query, host: Host, negated: bool) -> None:
+    def _semi_join(self, test: Membership, host: Host, negated: bool) -> None:
         """x in (select y …) -> S ⋉ T on x = y; not in -> S ▷ T on x = y or (x = y) is null."""
-        inner = self._resolved(query, host)
-        right, trees, values = self._match(inner, host, exists=not left)
-        if left:
-            mine = [resolve(x, host.scope.find, self._context.functions) for x in left]
-            same = _equal(mine, values)
+        inner = self._resolved(test.query, host)
+        right, trees, values = self._match(inner, host, exists=not test.left)
+        if test.left:
+            mine = [resolve(x, host.scope.find, self._context.functions) for x in test.left]
+            same = test.equals(mine, values)
             unknown = exp.Is(this=exp.Paren(this=same.copy()), expression=exp.Null())
             trees.append(exp.Paren(this=exp.or_(same, unknown)) if negated else same)
         host.node = SemiJoin(host.node, right, all_of(trees), anti=negated)
@@ -147,17 +145,17 @@ class Subqueries:
         self._join_groups(inner, host, (), (rows,))
         return _any(rows)
 
-    def _is_member(self, left: list[exp.Expr], query: exp.Query, host: Host) -> exp.Expr:
+    def _is_member(self, test: Membership, host: Host) -> exp.Expr:
         """x in (…) as a value: true, else unknown if a NULL was compared, else false."""
-        if len(left) != 1:
+        if len(test.left) != 1:
             raise self._context.unsupported("a tuple IN a subquery used as a value")
-        x = resolve(left[0], host.scope.find, self._context.functions)
-        inner = self._resolved(query, host)
+        x = resolve(test.left[0], host.scope.find, self._context.functions)
+        inner = self._resolved(test.query, host)
         value = inner.relation.outputs[0].name
         rows = self._fresh_call("count", exp.Star())
         present = self._fresh_call("count", column(value))
         self._join_groups(inner, host, (), (rows, present))
-        again = self._resolved(query, host)
+        again = self._resolved(test.query, host)
         hits = self._fresh_call("count", exp.Star())
         shown = again.relation.outputs[0].name
         equal = exp.EQ(this=x.copy(), expression=column(shown))
@@ -230,8 +228,6 @@ def lateral_join(
 ) -> tuple[Node, Scope]:
     """`from s, lateral (select … where t.k = s.k)`: the subquery's rows beside their outer row."""
     lateral = join.this
-    if not isinstance(lateral.this, exp.Subquery):
-        raise context.unsupported("a LATERAL table function")
     left = (join.side or "").upper() == "LEFT"
     host = Host(node, scope)
     inner = Subqueries(context, query)._resolved(lateral.this.this, host)
@@ -266,39 +262,8 @@ def _any(rows: AggregateCall) -> exp.Expr:
     return exp.GT(this=count, expression=literal(0))
 
 
-def _equal(left: list[exp.Expr], right: list[exp.Expr]) -> exp.Expr:
-    if len(left) != len(right):
-        raise Unsupported("IN with a subquery of another width")
-    pairs = zip(left, right, strict=True)
-    return exp.and_(*(exp.EQ(this=_atom(a), expression=_atom(b)) for a, b in pairs))
-
-
-def _atom(tree: exp.Expr) -> exp.Expr:
-    return tree if isinstance(tree, exp.Column) else exp.Paren(this=tree)
-
-
 def _outermost(tree: exp.Expr) -> list[exp.Expr]:
     """The subquery expressions of a tree, none of them inside another."""
     if is_subquery(tree):
         return [tree]
     return [found for child in tree.iter_expressions() for found in _outermost(child)]
-
-
-def _membership(tree: exp.Expr) -> tuple[list[exp.Expr], exp.Query, bool] | None:
-    """EXISTS, IN, `= ANY`, `<> ALL` as (left side, subquery, whether it says `none`)."""
-    if isinstance(tree, exp.Exists) and isinstance(tree.this, exp.Query):
-        return [], tree.this, False
-    if isinstance(tree, exp.In) and tree.args.get("query"):
-        query = tree.args["query"]
-        return _tuple(tree.this), query.this if isinstance(query, exp.Subquery) else query, False
-    for kind, quantifier, none in ((exp.EQ, exp.Any, False), (exp.NEQ, exp.All, True)):
-        if isinstance(tree, kind) and isinstance(tree.expression, quantifier):
-            inner = tree.expression.this.unnest()
-            if isinstance(inner, exp.Query):
-                return _tuple(tree.this), inner, none
-    return None
-
-
-def _tuple(tree: exp.Expr) -> list[exp.Expr]:
-    tree = tree.unnest()
-    return list(tree.expressions) if isinstance(tree, exp.Tuple) else [tree]

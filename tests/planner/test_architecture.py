@@ -11,7 +11,18 @@ import pytest
 import dbt_ivm
 
 ROOT = Path(dbt_ivm.__file__).parent
-ORDER = ("names", "errors", "algebra", "sql", "aggregates", "delta", "extents", "sources", "plan", "adapter")
+ORDER = (
+    "names",
+    "errors",
+    "algebra",
+    "sql",
+    "aggregates",
+    "delta",
+    "extents",
+    "sources",
+    "plan",
+    "adapter",
+)
 """A package imports only from itself and from those before it."""
 FILES = sorted(f for f in ROOT.rglob("*.py") if "_shim" not in f.parts)
 ids = [str(file.relative_to(ROOT)) for file in FILES]

@@ -105,13 +105,13 @@ def test_a_table_under_the_models_name_makes_way():
     assert titles == ["build the extent", "drop the table", "create the view"]
 
 
-REFUSED = analyzed("select distinct status from orders")
+REFUSED = analyzed("select id from orders qualify row_number() over (order by id) = 1")
 
 
 def test_a_refused_model_is_rebuilt_only_when_its_sources_changed():
     before = built(REFUSED, facts(REFUSED))
     plan = planned(REFUSED, before)
-    assert (plan.strategy, plan.reason) == (Strategy.FULL, "DISTINCT in the model has no rule")
+    assert (plan.strategy, plan.reason) == (Strategy.FULL, "QUALIFY in the model has no rule")
     assert "VERSION AS OF 7" in plan.steps[0].sql
     heads = {name: head(name, OLD) for name in before.heads}
     assert planned(REFUSED, replace(before, heads=heads)).strategy is Strategy.NOOP
@@ -133,7 +133,7 @@ def test_a_model_that_drifts_by_itself_is_always_rebuilt():
     ids=["error", "incremental"],
 )
 def test_a_refused_model_stops_the_run_where_asked(settings, asked):
-    with pytest.raises(IvmError, match=f"DISTINCT in the model has no rule.*{asked}"):
+    with pytest.raises(IvmError, match=f"QUALIFY in the model has no rule.*{asked}"):
         planned(REFUSED, facts(REFUSED, settings=settings))
 
 

@@ -110,5 +110,11 @@ def test_there_is_a_file_for_every_rule():
         "inlined",
         "keywise",
         "linear",
+        "matching",
+        "nested",
         "refusals",
+        "sets",
+        "shapes",
+        "subqueries",
+        "windows",
     }
