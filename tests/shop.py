@@ -14,8 +14,9 @@ from dbt_ivm.adapter.spark_facts import Pins, SparkFacts
 from dbt_ivm.plan.analysis import analyze
 from dbt_ivm.plan.layout import extent_of
 from dbt_ivm.plan.watermark import decode
-from dbt_ivm.sources.delta import DeltaReader, classify
 from dbt_ivm.sources.facts import Head
+from dbt_ivm.sources.formats import classify
+from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.dialect import render
 from dbt_ivm.sql.functions import Functions
 from dbt_ivm.sql.pin import pin
@@ -100,7 +101,7 @@ class Shop:
             return
         layout, _ = extent_of(analysis.maintainable, mark.types, extent)
         heads = {m.table: Head(m.table, m.id, m.version, m.timestamp, True) for m in mark.marks}
-        reader = DeltaReader({t: classify(h, None) for t, h in heads.items()})
+        reader = SourceReader({t: classify(h, None) for t, h in heads.items()})
         rebuilt = self.spark.sql(render(to_query(layout.rebuilt(), reader)))
         stored = self.spark.table(f"{self.schema}.`{name}__ivm`")
         _same_rows(stored, rebuilt.select(*[f"`{c}`" for c in stored.columns]), f"extent of {name}")

@@ -6,32 +6,27 @@ import time
 import uuid
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_ivm import __version__
-from dbt_ivm.adapter.spark_facts import Pins, Row, SparkFacts
+from dbt_ivm.adapter.spark_facts import Pins, SparkFacts
 from dbt_ivm.algebra.nodes import TableName
 from dbt_ivm.errors import IvmError
-from dbt_ivm.names import APPLICATION_ID
 from dbt_ivm.plan.analysis import Analysis, analyze
 from dbt_ivm.plan.model import Docs, Facts, RefreshPlan, Step, Strategy, Target
 from dbt_ivm.plan.refresh import plan_refresh
 from dbt_ivm.plan.settings import Settings
 from dbt_ivm.plan.watermark import Types, Watermark
-from dbt_ivm.sources.facts import Reading
+from dbt_ivm.sources.facts import Counts, Reading
+from dbt_ivm.sources.format import Row, Trouble
+from dbt_ivm.sources.formats import FORMATS
 from dbt_ivm.sql.dialect import render
 
 _ATTEMPTS = 5
-_CONFLICTS = ("DELTA_CONCURRENT", "ConcurrentModification", "DELTA_METADATA_CHANGED")
 _REPLACED_BY_OTHERS = ("TABLE_OR_VIEW_NOT_FOUND", "TABLE_OR_VIEW_ALREADY_EXISTS", "AlreadyExists")
-_COUNTERS = {
-    "rows_inserted": ("num_inserted_rows", "numTargetRowsInserted"),
-    "rows_updated": ("num_updated_rows", "numTargetRowsUpdated"),
-    "rows_deleted": ("num_deleted_rows", "numTargetRowsDeleted"),
-}
 
 
 class Session(Protocol):
@@ -63,9 +58,7 @@ class Outcome:
     """What a refresh did, for dbt's log line and `run_results.json`."""
 
     plan: RefreshPlan
-    rows_inserted: int = 0
-    rows_updated: int = 0
-    rows_deleted: int = 0
+    counts: Counts = field(default_factory=Counts)
     rows_read: int | None = None
     statements: int = 0
 
@@ -189,37 +182,21 @@ class Runner:
             self._repeatable(step, attempts - 1)
 
     def _commit(self, step: Step, watermark: Watermark, request: Request, outcome: Outcome) -> bool:
+        form, metadata = FORMATS[request.settings.file_format], watermark.encode()
         try:
-            with self._session.settings(_commit_settings(watermark)):
+            with self._session.settings(form.commit_settings(metadata, watermark.generation)):
                 rows = self._run(step.sql)
         except DbtRuntimeError as error:
-            if any(sign in str(error) for sign in _CONFLICTS):
+            if form.trouble(str(error)) is Trouble.CONFLICT:
                 return False
             raise
-        if rows and "num_affected_rows" in rows[0]:
-            _count(outcome, rows[0], 0)
-            return True
-        # A skipped commit (the token was used already) and a CREATE both return nothing.
-        last, metrics = self.facts.last_commit(request.extent)
-        if last is None or last.encode() != watermark.encode():
-            return False
-        _count(outcome, metrics, 1)
-        if outcome.plan.strategy is Strategy.FULL:
-            outcome.rows_inserted = int(metrics.get("numOutputRows", 0))
+        counts = form.counts(rows)
+        if counts is None:
+            committed, counts = form.last_commit(self.facts.ask, request.extent)
+            if committed != metadata:
+                return False
+        outcome.counts = counts
         return True
-
-
-def _commit_settings(watermark: Watermark) -> dict[str, str]:
-    return {
-        "spark.databricks.delta.commitInfo.userMetadata": watermark.encode(),
-        "spark.databricks.delta.write.txnAppId": APPLICATION_ID,
-        "spark.databricks.delta.write.txnVersion": str(watermark.generation),
-    }
-
-
-def _count(outcome: Outcome, metrics: Mapping[str, Any], place: int) -> None:
-    for counter, names in _COUNTERS.items():
-        setattr(outcome, counter, int(metrics.get(names[place]) or 0))
 
 
 def _rows_read(plan: RefreshPlan) -> int | None:

@@ -1,26 +1,27 @@
-"""Facts gathered from Spark: relations, heads of Delta tables, the state of an extent."""
+"""Facts gathered from Spark: relations, heads of tables, the state of an extent."""
 
 from __future__ import annotations
 
 import json
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+
+from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import TableName
 from dbt_ivm.errors import IvmError, Unsupported
 from dbt_ivm.names import KEY_PROPERTY, MODEL_PROPERTY
 from dbt_ivm.plan.model import Target
 from dbt_ivm.plan.watermark import Watermark, decode
-from dbt_ivm.sources.delta import FEED_PROPERTY, is_neutral
-from dbt_ivm.sources.facts import Commit, Head
+from dbt_ivm.sources.facts import Head, Identity
+from dbt_ivm.sources.format import Row, TableFormat
+from dbt_ivm.sources.formats import FORMATS
 from dbt_ivm.sql.catalog import ColumnFact, RelationFact, ViewFact
-from dbt_ivm.sql.dialect import parse_table, render, table
+from dbt_ivm.sql.dialect import parse_table, render, verbatim
+from dbt_ivm.sql.statements import describe
 
-Row = Mapping[str, Any]
 Run = Callable[[str], list[Row]]
 
-_HISTORY = 20
 _SESSION_CATALOG = "spark_catalog"
 
 
@@ -30,14 +31,14 @@ class Pins:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.relations: dict[TableName, RelationFact] = {}
-        self.details: dict[TableName, Row] = {}
+        self.identities: dict[TableName, Identity] = {}
         self.heads: dict[TableName, Head] = {}
 
     def forget(self, *names: TableName) -> None:
         """A relation was written by this invocation: whoever reads it next looks again."""
         with self.lock:
             for name in names:
-                for known in (self.relations, self.details, self.heads):
+                for known in (self.relations, self.identities, self.heads):
                     known.pop(canonical(name), None)
 
 
@@ -54,6 +55,10 @@ class SparkFacts:
         self._run = run
         self._pins = pins
 
+    def ask(self, statement: exp.Expr) -> list[Row]:
+        """Send a statement that only reads facts."""
+        return self._run(render(statement, pretty=False))
+
     def relation(self, name: TableName) -> RelationFact:
         """A table or view by name (the planner's `Catalog`)."""
         key = canonical(name)
@@ -63,23 +68,19 @@ class SparkFacts:
             return self._pins.relations[key]
 
     def head(self, name: TableName, since: int | None = None) -> Head:
-        """The pinned head of a Delta table, with history back to version `since`.
+        """The pinned head of a table, with history back to version `since`.
 
         A pin older than `since` means another run has already brought the extent further.
         """
         key = canonical(name)
         with self._pins.lock:
+            identity = self._pins.identities[key]
+            form = FORMATS[identity.format]
             head = self._pins.heads.get(key)
-            if head is None or (since is not None and since > head.version):
-                detail = self._pinned_detail(key)
-                if detail is None:
-                    raise IvmError(f"{'.'.join(key)} is not a Delta table.")
-                head = self._head_from(key, detail, self._history(key, _HISTORY))
-            oldest = min((c.version for c in head.history), default=head.version)
-            if since is not None and since < oldest and len(head.history) == _HISTORY:
-                rest = self._history(key, head.version - since + _HISTORY)
-                kept = tuple(c for c in rest if c.version <= head.version)
-                head = Head(head.table, head.id, head.version, head.timestamp, head.has_feed, kept)
+            if head is None or (since is not None and form.is_behind(head, since)):
+                head = form.head(self.ask, key, identity)
+            if since is not None:
+                head = form.reaching(self.ask, head, since)
             self._pins.heads[key] = head
             return head
 
@@ -87,38 +88,33 @@ class SparkFacts:
         """What stands under the model's names, and the watermark of its extent."""
         if not exists:
             return Target(kind, view=view)
-        detail = self._detail(extent)
-        if detail is None or MODEL_PROPERTY not in _mapping(detail["properties"]):
+        identity = self._identity(extent)
+        if identity is None or MODEL_PROPERTY not in identity.properties:
             raise IvmError(
                 f"The table {'.'.join(extent)} exists and is not an extent of dbt-ivm;"
                 " rename it, or give the model another alias."
             )
-        head = self._head_from(canonical(extent), detail, self._history(extent, _HISTORY))
-        watermark, problem = _last_state(head)
-        if watermark is None and not problem and len(head.history) == _HISTORY:
-            # Twenty commits of maintenance in a row: the watermark stands further back.
-            complete = self._history(extent, head.version + 1)
-            head = self._head_from(canonical(extent), detail, complete)
-            watermark, problem = _last_state(head)
+        form = FORMATS[identity.format]
+        head = form.head(self.ask, canonical(extent), identity)
+        watermark, problem = _last_state(form, head)
+        if watermark is None and not problem:
+            # Nothing but maintenance in the recent commits: the watermark stands further back.
+            head = form.reaching(self.ask, head, 0)
+            watermark, problem = _last_state(form, head)
         return Target(kind, head, watermark, problem, view)
 
     def is_extent(self, name: TableName) -> bool:
         """Whether a table carries our mark."""
-        detail = self._detail(name)
-        return detail is not None and MODEL_PROPERTY in _mapping(detail["properties"])
-
-    def last_commit(self, extent: TableName) -> tuple[Watermark | None, Mapping[str, Any]]:
-        """The newest commit of an extent: its watermark and metrics."""
-        row = self._run(f"DESCRIBE HISTORY {_sql(extent)} LIMIT 1")[0]
-        return decode(row["userMetadata"]), _mapping(row["operationMetrics"])
+        identity = self._identity(name)
+        return identity is not None and MODEL_PROPERTY in identity.properties
 
     def columns(self, query: str) -> tuple[ColumnFact, ...]:
         """Names and types of a query's result, without running it."""
-        rows = self._run(f"DESCRIBE QUERY {query}")
+        rows = self.ask(exp.Describe(this=verbatim(query), style="QUERY"))
         return tuple(ColumnFact(row["col_name"], row["data_type"]) for row in rows)
 
     def _describe(self, name: TableName) -> RelationFact:
-        rows = self._run(f"DESCRIBE TABLE EXTENDED {_sql(name)}")
+        rows = self.ask(describe("TABLE EXTENDED", name))
         columns: list[ColumnFact] = []
         for row in rows:
             if not row["col_name"] or row["col_name"].startswith("#"):
@@ -128,78 +124,32 @@ class SparkFacts:
         if details.get("Type") == "VIEW":
             return RelationFact(name, tuple(columns), "view", _view(details, len(columns)))
         provider = (details.get("Provider") or "").lower()
-        if provider != "delta":
+        form = FORMATS.get(provider)
+        identity = form.identity(self.ask, name) if form else None
+        if identity is None:
             raise Unsupported(
                 f"`{'.'.join(name)}` ({provider or 'a temporary view'}), which keeps no versions,"
             )
-        detail = self._pinned_detail(name)
-        key = _mapping(detail["properties"]).get(KEY_PROPERTY) if detail else None
+        self._pins.identities[name] = identity
+        key = identity.properties.get(KEY_PROPERTY)
         unique = tuple(json.loads(key)) if key else None
         return RelationFact(name, tuple(columns), provider, unique=unique)
 
-    def _pinned_detail(self, name: TableName) -> Row | None:
-        """Identity and properties of a source, read once per invocation."""
-        if name not in self._pins.details:
-            detail = self._detail(name)
-            if detail is None:
-                return None
-            self._pins.details[name] = detail
-        return self._pins.details[name]
-
-    def _head_from(self, name: TableName, detail: Row, history: tuple[Commit, ...]) -> Head:
-        newest = history[0]
-        feed = _mapping(detail["properties"]).get(FEED_PROPERTY, "false")
-        return Head(name, detail["id"], newest.version, newest.timestamp, feed == "true", history)
-
-    def _detail(self, name: TableName) -> Row | None:
-        rows = self._run(f"DESCRIBE DETAIL {_sql(name)}")
-        return rows[0] if rows and rows[0]["format"] == "delta" else None
-
-    def _history(self, name: TableName, limit: int) -> tuple[Commit, ...]:
-        rows = self._run(f"DESCRIBE HISTORY {_sql(name)} LIMIT {int(limit)}")
-        return tuple(_commit(row) for row in rows)
+    def _identity(self, name: TableName) -> Identity | None:
+        """What a table is in whatever format it has, looked up now."""
+        found = (form.identity(self.ask, name) for form in FORMATS.values())
+        return next((identity for identity in found if identity is not None), None)
 
 
-def _last_state(head: Head) -> tuple[Watermark | None, str]:
+def _last_state(form: TableFormat, head: Head) -> tuple[Watermark | None, str]:
     """The watermark of the newest commit that changed rows; a foreign one is a problem."""
     for commit in head.history:
         watermark = decode(commit.metadata)
         if watermark is not None:
             return watermark, ""
-        if not is_neutral(commit):
+        if not form.is_neutral(commit):
             return None, f"the extent was changed by {commit.operation} outside dbt-ivm"
     return None, ""
-
-
-def _commit(row: Row) -> Commit:
-    return Commit(
-        int(row["version"]),
-        str(row["timestamp"]),
-        row["operation"],
-        row["userMetadata"],
-        _changed_rows(row),
-    )
-
-
-def _changed_rows(row: Row) -> int | None:
-    """Rows that the change data feed of a commit holds: an update counts twice."""
-    metrics, operation = _mapping(row["operationMetrics"]), row["operation"]
-    if _mapping(row["operationParameters"]).get("mode") == "Overwrite":
-        return None  # Delta does not say how many rows went
-    names = {
-        "WRITE": (("numOutputRows", 1),),
-        "STREAMING UPDATE": (("numOutputRows", 1),),
-        "DELETE": (("numDeletedRows", 1),),
-        "UPDATE": (("numUpdatedRows", 2),),
-        "MERGE": (
-            ("numTargetRowsInserted", 1),
-            ("numTargetRowsDeleted", 1),
-            ("numTargetRowsUpdated", 2),
-        ),
-    }.get(operation)
-    if names is None or any(name not in metrics for name, _ in names):
-        return None
-    return sum(int(metrics[name]) * factor for name, factor in names)
 
 
 def _view(details: Mapping[str, str], width: int) -> ViewFact:
@@ -209,14 +159,3 @@ def _view(details: Mapping[str, str], width: int) -> ViewFact:
         columns = ()
     namespace = parse_table(details.get("View Catalog and Namespace") or _SESSION_CATALOG)
     return ViewFact(details["View Text"], columns, canonical((*namespace, ""))[:-1])
-
-
-def _mapping(value: Any) -> dict[str, str]:
-    """A map column: a dict in process, JSON text over Thrift."""
-    if isinstance(value, str):
-        value = json.loads(value)
-    return dict(value or {})
-
-
-def _sql(name: TableName) -> str:
-    return render(table(name), pretty=False)

@@ -14,8 +14,9 @@ from dbt_ivm.plan.model import Facts, RefreshPlan, Step, Strategy
 from dbt_ivm.plan.settings import OnUnsupported, Refresh
 from dbt_ivm.plan.storage import build_step, drop_table_step, view_step
 from dbt_ivm.plan.watermark import STATE_FORMAT, Watermark
-from dbt_ivm.sources.delta import DeltaReader, classify
 from dbt_ivm.sources.facts import Reading, SourceChange
+from dbt_ivm.sources.formats import classify
+from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.catalog import Catalog
 from dbt_ivm.sql.dialect import render
 
@@ -141,7 +142,7 @@ def _merge_step(extent: Extent, changes: tuple[SourceChange, ...]) -> tuple[Step
         frozenset(name for name, c in by_table.items() if c.reading is not Reading.NOTHING)
     )
     # A source whose commits changed no row is read at its head on both sides.
-    merge = extent.merge(moved, DeltaReader(by_table))
+    merge = extent.merge(moved, SourceReader(by_table))
     reads = "changes and sources" if extent.reads_sources(moved) else "changes only"
     return Step("apply the change", render(merge.tree()), commits=True), reads
 

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from dbt_ivm.errors import IvmError
+from dbt_ivm.sources.formats import FORMATS
 from dbt_ivm.sql.functions import Functions
 
 
@@ -26,7 +27,6 @@ class OnUnsupported(Enum):
     ERROR = "error"
 
 
-FORMATS = ("delta",)
 _Choice = TypeVar("_Choice", bound=Enum)
 
 

@@ -15,7 +15,8 @@ from dbt_ivm.names import KEY_PROPERTY, MODEL_PROPERTY, VIEW_PROPERTY
 from dbt_ivm.plan.analysis import Analysis, Maintainable
 from dbt_ivm.plan.layout import above_extent
 from dbt_ivm.plan.model import Facts, Step
-from dbt_ivm.sources.delta import FEED_PROPERTY, DeltaReader, classify
+from dbt_ivm.sources.formats import FORMATS, classify
+from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.catalog import Catalog
 from dbt_ivm.sql.dialect import render, spark_type, table, verbatim
 from dbt_ivm.sql.pin import pin
@@ -26,7 +27,7 @@ from dbt_ivm.sql.statements import create_table, create_view
 def build_step(analysis: Analysis, extent: Extent | None, facts: Facts, catalog: Catalog) -> Step:
     """`create or replace table m__ivm as` the whole state at the pinned versions."""
     settings = facts.settings
-    properties = {FEED_PROPERTY: "true"} | dict(settings.properties)
+    properties = FORMATS[settings.file_format].extent_properties() | dict(settings.properties)
     properties[MODEL_PROPERTY] = facts.model
     if extent is not None:
         properties[KEY_PROPERTY] = json.dumps(extent.keys)
@@ -51,7 +52,7 @@ def state_query(
     """The content of the extent at the head versions; a refused model is a copy of its result."""
     if extent is not None:
         changes = {name: classify(head, None) for name, head in facts.heads.items()}
-        return to_query(extent.rebuilt(), DeltaReader(changes))
+        return to_query(extent.rebuilt(), SourceReader(changes))
     if analysis.tables is None:
         return verbatim(analysis.sql)
     heads = facts.heads
@@ -76,7 +77,7 @@ def view_step(analysis: Analysis, extent: Extent | None, facts: Facts) -> tuple[
     if extent is None or analysis.maintainable is None:
         query: exp.Expr = exp.select(*(column(name) for name in names)).from_(table(facts.extent))
     else:
-        query = to_query(_shown(analysis.maintainable, extent, facts), DeltaReader({}))
+        query = to_query(_shown(analysis.maintainable, extent, facts), SourceReader({}))
     comments = {name.lower(): text for name, text in facts.docs.columns}
     columns = [(name, comments.get(name.lower())) for name in names]
     comment, types = facts.docs.relation, [c.type for c in facts.types.outputs]

@@ -1,11 +1,21 @@
-"""Facts about a source table: where it stands, how it got there, where the extent stands."""
+"""Facts about a table: where it stands, how it got there, where an extent stands in it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
 from dbt_ivm.algebra.nodes import TableName
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a table is, apart from its versions."""
+
+    format: str
+    id: str
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,8 @@ class Head:
     timestamp: str
     has_feed: bool
     history: tuple[Commit, ...] = ()
+    """Newest first."""
+    format: str = "delta"
 
     def mark(self) -> Mark:
         return Mark(self.table, self.id, self.version, self.timestamp)
@@ -62,3 +74,12 @@ class SourceChange:
     mark: Mark | None
     reading: Reading
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Rows that a commit inserted, updated and deleted."""
+
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0

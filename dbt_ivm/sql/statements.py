@@ -1,4 +1,4 @@
-"""Statements as trees: MERGE, CREATE TABLE AS, CREATE VIEW."""
+"""Statements as trees: MERGE, CREATE TABLE AS, CREATE VIEW, DESCRIBE."""
 
 from __future__ import annotations
 
@@ -110,6 +110,22 @@ def create_view(
         expression=query,
         properties=exp.Properties(expressions=clauses) if clauses else None,
     )
+
+
+def describe(style: str, name: TableName, limit: int | None = None) -> exp.Describe:
+    """`describe history t limit n`; the style is one of Spark's: DETAIL, TABLE EXTENDED, …."""
+    statement = exp.Describe(this=table(name), style=style)
+    if limit is not None:  # the place after the name, where Spark takes a partition or a limit
+        statement.set("partition", exp.Limit(expression=literal(limit)))
+    return statement
+
+
+def version_of(name: TableName, version: int) -> exp.Table:
+    """`t version as of n`."""
+    reference = table(name)
+    as_of = exp.Version(this="VERSION", kind="AS OF", expression=literal(version))
+    reference.set("version", as_of)
+    return reference
 
 
 def _properties(values: Mapping[str, str]) -> list[exp.Expr]:

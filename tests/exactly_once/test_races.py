@@ -11,9 +11,10 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
 from dbt_ivm.adapter.runner import Outcome, Request, Runner
-from dbt_ivm.adapter.spark_facts import Pins, Row
+from dbt_ivm.adapter.spark_facts import Pins
 from dbt_ivm.plan.model import Docs, RefreshPlan, Strategy
 from dbt_ivm.plan.settings import Settings
+from dbt_ivm.sources.format import Row
 from tests.shop import Shop
 
 SQL = (
@@ -89,7 +90,7 @@ def test_the_same_merge_twice_changes_nothing(built, monkeypatch):
 
     outcome = Runner(Resending(shop.spark), Pins()).refresh(request_for(shop))
     assert len(sent) == 1
-    assert (outcome.plan.strategy, outcome.rows_updated) == (Strategy.INCREMENTAL, 2)
+    assert (outcome.plan.strategy, outcome.counts.updated) == (Strategy.INCREMENTAL, 2)
     shop.check("m")
     assert shop.sql("select max(top) from {s}.m") == [(100,)]
 

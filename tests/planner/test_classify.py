@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from dbt_ivm.algebra.nodes import Field, Scan, State
-from dbt_ivm.sources.delta import DeltaReader, classify
 from dbt_ivm.sources.facts import Commit, Head, Mark, Reading
+from dbt_ivm.sources.formats import classify
+from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.dialect import render
 
 NAME = ("shop", "orders")
@@ -98,7 +99,7 @@ SCAN = Scan(NAME, (Field("k", "it`s", "int"),))
 def printed(head: Head, state: State, name: tuple[str, ...] = NAME) -> str:
     change = classify(head, MARK)
     scan = replace(SCAN, table=name, state=state)
-    return render(DeltaReader({name: change})(scan), pretty=False)
+    return render(SourceReader({name: change})(scan), pretty=False)
 
 
 def test_states_are_read_by_version():

@@ -1,0 +1,101 @@
+"""The protocol of a table format: everything that tells one from another, behind one class."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, ClassVar
+
+from sqlglot import exp
+
+from dbt_ivm.algebra.nodes import Scan, TableName
+from dbt_ivm.sources.facts import Commit, Counts, Head, Identity, Mark, Reading, SourceChange
+
+Row = Mapping[str, Any]
+Ask = Callable[[exp.Expr], list[Row]]
+"""Sends a statement that only reads facts."""
+
+
+class Trouble(Enum):
+    """Why a statement failed that may succeed after planning anew."""
+
+    CONFLICT = "another run committed first"
+
+
+class TableFormat(ABC):
+    """One table format, as source and as extent."""
+
+    name: ClassVar[str]
+    """Spark's word for it: the provider of a table, `file_format` of a model."""
+
+    # Facts, read through a connection.
+
+    @abstractmethod
+    def identity(self, ask: Ask, name: TableName) -> Identity | None:
+        """What a table is, or None where it is not of this format."""
+
+    @abstractmethod
+    def head(self, ask: Ask, name: TableName, identity: Identity) -> Head:
+        """Where a table stands right now, with its recent history."""
+
+    @abstractmethod
+    def reaching(self, ask: Ask, head: Head, version: int) -> Head:
+        """The same head with history back to a version, as far as there is any."""
+
+    @abstractmethod
+    def is_behind(self, head: Head, version: int) -> bool:
+        """Whether a pinned head is older than a version of the same table."""
+
+    @abstractmethod
+    def last_commit(self, ask: Ask, name: TableName) -> tuple[str | None, Counts]:
+        """Metadata and counts of the newest commit."""
+
+    # Sources: how states and changes are read.
+
+    @abstractmethod
+    def classify(self, head: Head, mark: Mark | None) -> SourceChange:
+        """How the changes since the mark can be read, decided before anything is written."""
+
+    @abstractmethod
+    def at(self, name: TableName, version: int) -> exp.Table:
+        """A table as of a version."""
+
+    @abstractmethod
+    def changes(self, scan: Scan, mark: Mark, head: Head) -> exp.Query:
+        """The signed rows between mark and head, from the format's own record of them."""
+
+    # Extents: how a commit is marked, and what became of it.
+
+    @abstractmethod
+    def is_neutral(self, commit: Commit) -> bool:
+        """Whether a commit left every row as it was."""
+
+    @abstractmethod
+    def extent_properties(self) -> dict[str, str]:
+        """Table properties that every extent of this format has."""
+
+    @abstractmethod
+    def commit_settings(self, metadata: str, generation: int) -> dict[str, str]:
+        """Session settings under which a statement commits with this metadata, at most once."""
+
+    @abstractmethod
+    def counts(self, result: list[Row]) -> Counts | None:
+        """What a statement says it did; None where it says nothing or was skipped."""
+
+    @abstractmethod
+    def trouble(self, message: str) -> Trouble | None:
+        """What an error of Spark means for the plan; None where it is an error indeed."""
+
+
+def impossible(head: Head, mark: Mark | None, reason: str) -> SourceChange:
+    """A source whose changes cannot be read: `shop.orders` and why."""
+    return SourceChange(head, mark, Reading.IMPOSSIBLE, f"`{'.'.join(head.table)}` {reason}")
+
+
+def mapping(value: Any) -> dict[str, str]:
+    """A map column: a dict in process, JSON text over Thrift."""
+    if isinstance(value, str):
+        value = json.loads(value)
+    return dict(value or {})

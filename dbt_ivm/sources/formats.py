@@ -1,0 +1,14 @@
+"""The table formats dbt-ivm knows; a new one is a class and a line here."""
+
+from __future__ import annotations
+
+from dbt_ivm.sources.delta import Delta
+from dbt_ivm.sources.facts import Head, Mark, SourceChange
+from dbt_ivm.sources.format import TableFormat
+
+FORMATS: dict[str, TableFormat] = {known.name: known for known in (Delta(),)}
+
+
+def classify(head: Head, mark: Mark | None) -> SourceChange:
+    """How the changes of a source can be read."""
+    return FORMATS[head.format].classify(head, mark)
