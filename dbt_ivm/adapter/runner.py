@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -21,7 +21,7 @@ from dbt_ivm.plan.refresh import plan_refresh
 from dbt_ivm.plan.settings import Settings
 from dbt_ivm.plan.watermark import Types, Watermark
 from dbt_ivm.sources.facts import Counts, Reading
-from dbt_ivm.sources.format import Row, Trouble
+from dbt_ivm.sources.format import Row, TableFormat, Trouble
 from dbt_ivm.sources.formats import FORMATS
 from dbt_ivm.sql.dialect import render
 
@@ -51,6 +51,8 @@ class Request:
     extent_exists: bool
     full_refresh: bool
     docs: Docs
+    setbacks: frozenset[Trouble] = frozenset()
+    """What earlier attempts at this refresh ran into."""
 
 
 @dataclass
@@ -93,11 +95,12 @@ class Runner:
         for attempt in range(_ATTEMPTS):
             plan = self.plan(request)
             outcome = Outcome(plan, rows_read=_rows_read(plan))
-            if self._apply(plan, request, outcome):
+            trouble = self._apply(plan, request, outcome)
+            if trouble is None:
                 self._pins.forget(request.view, request.extent)
                 outcome.statements = self._statements
                 return outcome
-            request = _seen(request)
+            request = _after(request, trouble)
             time.sleep(0.2 * attempt)
         raise IvmError(
             f"Model {request.model}: other runs kept changing {'.'.join(request.extent)};"
@@ -133,7 +136,12 @@ class Runner:
 
     def _facts(self, request: Request, analysis: Analysis, target: Target) -> Facts:
         watermark = target.watermark
-        known = watermark is not None and watermark.shape == analysis.shape
+        # The shape of a query without a rule is its text, which says nothing about its columns.
+        known = (
+            watermark is not None
+            and analysis.maintainable is not None
+            and watermark.shape == analysis.shape
+        )
         heads = {}
         for name in analysis.tables or ():
             mark = watermark.mark(name) if watermark else None
@@ -147,6 +155,7 @@ class Runner:
             types=watermark.types if watermark and known else self._types(analysis),
             target=target,
             full_refresh=request.full_refresh,
+            setbacks=request.setbacks,
             docs=request.docs,
             package=__version__,
             writer=uuid.uuid4().hex,
@@ -159,14 +168,16 @@ class Runner:
         probe = analysis.probe()
         return Types(self.facts.columns(render(probe)) if probe else (), outputs)
 
-    def _apply(self, plan: RefreshPlan, request: Request, outcome: Outcome) -> bool:
-        """Run the steps; False when another run committed first and planning must start over."""
+    def _apply(self, plan: RefreshPlan, request: Request, outcome: Outcome) -> Trouble | None:
+        """Run the steps; where one meets trouble, planning must start over."""
         for step in plan.steps:
             if not step.commits or plan.watermark is None:
                 self._repeatable(step)
-            elif not self._commit(step, plan.watermark, request, outcome):
-                return False
-        return True
+                continue
+            trouble = self._commit(step, plan.watermark, request, outcome)
+            if trouble is not None:
+                return trouble
+        return None
 
     def _repeatable(self, step: Step, attempts: int = _ATTEMPTS) -> None:
         """A statement that may be sent again: Spark replaces a view by dropping and creating it.
@@ -181,22 +192,32 @@ class Runner:
             time.sleep(0.2)
             self._repeatable(step, attempts - 1)
 
-    def _commit(self, step: Step, watermark: Watermark, request: Request, outcome: Outcome) -> bool:
+    def _commit(
+        self, step: Step, watermark: Watermark, request: Request, outcome: Outcome
+    ) -> Trouble | None:
         form, metadata = FORMATS[request.settings.file_format], watermark.encode()
         try:
             with self._session.settings(form.commit_settings(metadata, watermark.generation)):
                 rows = self._run(step.sql)
         except DbtRuntimeError as error:
-            if form.trouble(str(error)) is Trouble.CONFLICT:
-                return False
-            raise
+            trouble = _trouble(outcome.plan, form, str(error))
+            if trouble is None or trouble in request.setbacks - {Trouble.CONFLICT}:
+                raise
+            return trouble
         counts = form.counts(rows)
         if counts is None:
             committed, counts = form.last_commit(self.facts.ask, request.extent)
             if committed != metadata:
-                return False
+                return Trouble.CONFLICT
         outcome.counts = counts
-        return True
+        return None
+
+
+def _trouble(plan: RefreshPlan, extent: TableFormat, message: str) -> Trouble | None:
+    """What an error means to the formats that take part in a refresh."""
+    forms = (extent, *(FORMATS[change.head.format] for change in plan.changes))
+    found = (form.trouble(message) for form in forms)
+    return next((trouble for trouble in found if trouble is not None), None)
 
 
 def _rows_read(plan: RefreshPlan) -> int | None:
@@ -214,6 +235,7 @@ def _rows_read(plan: RefreshPlan) -> int | None:
     return total
 
 
-def _seen(request: Request) -> Request:
-    """After a lost race the extent exists, and what --full-refresh asked for is done or redone."""
-    return Request(**{**vars(request), "extent_exists": True})
+def _after(request: Request, trouble: Trouble) -> Request:
+    """The extent exists after a lost race; what --full-refresh asked for is done or redone."""
+    exists = request.extent_exists or trouble is Trouble.CONFLICT
+    return replace(request, extent_exists=exists, setbacks=request.setbacks | {trouble})

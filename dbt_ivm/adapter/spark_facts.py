@@ -12,7 +12,7 @@ from dbt_ivm.algebra.nodes import TableName
 from dbt_ivm.errors import IvmError, Unsupported
 from dbt_ivm.names import KEY_PROPERTY, MODEL_PROPERTY
 from dbt_ivm.plan.model import Target
-from dbt_ivm.plan.watermark import Watermark, decode
+from dbt_ivm.plan.watermark import Watermark, decode, package_of
 from dbt_ivm.sources.facts import Head, Identity
 from dbt_ivm.sources.format import Row, TableFormat
 from dbt_ivm.sources.formats import FORMATS
@@ -101,7 +101,9 @@ class SparkFacts:
             # Nothing but maintenance in the recent commits: the watermark stands further back.
             head = form.reaching(self.ask, head, 0)
             watermark, problem = _last_state(form, head)
-        return Target(kind, head, watermark, problem, view)
+        if watermark is None and not problem and all(c.version > 0 for c in head.history):
+            problem = "the log of the extent was cleaned up and its watermark with it"
+        return Target(kind, head, watermark, problem, view, identity.properties)
 
     def is_extent(self, name: TableName) -> bool:
         """Whether a table carries our mark."""
@@ -147,6 +149,9 @@ def _last_state(form: TableFormat, head: Head) -> tuple[Watermark | None, str]:
         watermark = decode(commit.metadata)
         if watermark is not None:
             return watermark, ""
+        package = package_of(commit.metadata)
+        if package is not None:
+            return None, f"the extent was written by dbt-ivm {package}, which stores it otherwise"
         if not form.is_neutral(commit):
             return None, f"the extent was changed by {commit.operation} outside dbt-ivm"
     return None, ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dbt_ivm.algebra.nodes import Node, Scan, TableName
 from dbt_ivm.delta.extent import Extent
 from dbt_ivm.delta.rules import Changes
 from dbt_ivm.errors import IvmError, Unsupported
@@ -12,9 +13,10 @@ from dbt_ivm.plan.describe import tree_lines
 from dbt_ivm.plan.layout import extent_of
 from dbt_ivm.plan.model import Facts, RefreshPlan, Step, Strategy
 from dbt_ivm.plan.settings import OnUnsupported, Refresh
-from dbt_ivm.plan.storage import build_step, drop_table_step, view_step
+from dbt_ivm.plan.storage import build_step, changed_storage, drop_table_step, view_step
 from dbt_ivm.plan.watermark import STATE_FORMAT, Watermark
 from dbt_ivm.sources.facts import Reading, SourceChange
+from dbt_ivm.sources.format import Trouble
 from dbt_ivm.sources.formats import classify
 from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.catalog import Catalog
@@ -34,7 +36,7 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
     """Decide between noop, incremental and full, and write the statements of the choice."""
     form = _form(analysis, facts)
     _refuse_if_asked(form, facts)
-    changes = tuple(_change(facts, name) for name in analysis.tables or ())
+    changes = tuple(_change(analysis, facts, name) for name in analysis.tables or ())
     strategy, reason = _decide(analysis, form, facts, changes)
     view, digest = view_step(analysis, form.extent, facts)
     current = facts.target.watermark
@@ -100,18 +102,32 @@ def _refuse_if_asked(form: _Form, facts: Facts) -> None:
         )
 
 
-def _change(facts: Facts, name: tuple[str, ...]) -> SourceChange:
+def _change(analysis: Analysis, facts: Facts, name: TableName) -> SourceChange:
     watermark = facts.target.watermark
-    return classify(facts.heads[name], watermark.mark(name) if watermark else None)
+    used = _used_columns(analysis.maintainable.core, name) if analysis.maintainable else None
+    change = classify(facts.heads[name], watermark.mark(name) if watermark else None, used)
+    if Trouble.FEED_REFUSED in facts.setbacks and change.reading is Reading.FEED:
+        reason = Trouble.FEED_REFUSED.value
+        return SourceChange(change.head, change.mark, Reading.DIFFERENCE, reason)
+    return change
+
+
+def _used_columns(node: Node, name: TableName) -> frozenset[str]:
+    """Columns of a table that the scans below a node read."""
+    if isinstance(node, Scan) and node.table == name:
+        return frozenset(field.source.lower() for field in node.fields)
+    return frozenset().union(*(_used_columns(i, name) for i in node.inputs))
 
 
 def _decide(
     analysis: Analysis, form: _Form, facts: Facts, changes: tuple[SourceChange, ...]
 ) -> tuple[Strategy, str]:
     target, watermark = facts.target, facts.target.watermark
+    storage = changed_storage(facts)
     lost = [c.reason for c in changes if c.reading is Reading.IMPOSSIBLE]
     obstacles = (
         (facts.full_refresh, "asked for with --full-refresh"),
+        (target.extent is None and target.view is not None, "the extent is gone"),
         (target.extent is None, "first build"),
         (bool(target.problem), target.problem),
         (watermark is None, "the extent carries no watermark"),
@@ -120,9 +136,17 @@ def _decide(
             watermark is not None and watermark.fingerprint != analysis.fingerprint,
             "the definition changed",
         ),
+        (bool(storage), f"the setting {', '.join(storage)} changed"),
+        (
+            watermark is not None
+            and form.extent is None
+            and watermark.types.outputs != facts.types.outputs,
+            "the model's columns changed",
+        ),
         (facts.settings.refresh is Refresh.FULL, "the model sets ivm_refresh: full"),
         (analysis.tables is None or analysis.volatile, f"{form.refusal} has no rule"),
         (bool(lost), lost[0] if lost else ""),
+        (Trouble.HISTORY_LOST in facts.setbacks, Trouble.HISTORY_LOST.value),
     )
     for stands, reason in obstacles:
         if stands:

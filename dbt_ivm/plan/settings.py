@@ -43,6 +43,17 @@ class Settings:
     location_root: str | None = None
     properties: tuple[tuple[str, str], ...] = ()
 
+    def storage(self) -> dict[str, Any]:
+        """What the model says about the table of its extent; another value needs another table."""
+        told = {
+            "file_format": self.file_format if self.file_format != "delta" else None,
+            "partition_by": list(self.partition_by),
+            "clustered_by": list(self.cluster_by),
+            "location_root": self.location_root,
+            "tblproperties": dict(self.properties),
+        }
+        return {key: value for key, value in told.items() if value}
+
 
 def read_settings(config: Mapping[str, Any], model: str) -> Settings:
     """Check a model's config; a wrong value is an error that lists the allowed ones."""

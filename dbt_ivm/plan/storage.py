@@ -11,7 +11,7 @@ from dbt_ivm.algebra.nodes import Item, Node, Project, TableName
 from dbt_ivm.algebra.scalar import Scalar, column, ref
 from dbt_ivm.delta.extent import Extent
 from dbt_ivm.errors import IvmError
-from dbt_ivm.names import KEY_PROPERTY, MODEL_PROPERTY, VIEW_PROPERTY
+from dbt_ivm.names import KEY_PROPERTY, MODEL_PROPERTY, STORAGE_PROPERTY, VIEW_PROPERTY
 from dbt_ivm.plan.analysis import Analysis, Maintainable
 from dbt_ivm.plan.layout import above_extent
 from dbt_ivm.plan.model import Facts, Step
@@ -29,6 +29,8 @@ def build_step(analysis: Analysis, extent: Extent | None, facts: Facts, catalog:
     settings = facts.settings
     properties = FORMATS[settings.file_format].extent_properties() | dict(settings.properties)
     properties[MODEL_PROPERTY] = facts.model
+    if settings.storage():
+        properties[STORAGE_PROPERTY] = json.dumps(settings.storage())
     if extent is not None:
         properties[KEY_PROPERTY] = json.dumps(extent.keys)
     location = None
@@ -44,6 +46,13 @@ def build_step(analysis: Analysis, extent: Extent | None, facts: Facts, catalog:
         location,
     )
     return Step("build the extent", render(statement), commits=True)
+
+
+def changed_storage(facts: Facts) -> list[str]:
+    """Storage settings whose value is not the one that the extent was built with."""
+    before = json.loads(facts.target.properties.get(STORAGE_PROPERTY, "{}"))
+    now = facts.settings.storage()
+    return sorted(key for key in before | now if before.get(key) != now.get(key))
 
 
 def state_query(

@@ -10,16 +10,29 @@ from dbt_ivm.algebra.nodes import Scan, TableName
 from dbt_ivm.algebra.scalar import column
 from dbt_ivm.names import APPLICATION_ID
 from dbt_ivm.sources import delta_history, scans
+from dbt_ivm.sources.delta_history import FEED_PROPERTY
 from dbt_ivm.sources.facts import Commit, Counts, Head, Identity, Mark, SourceChange
-from dbt_ivm.sources.format import Ask, Row, TableFormat, Trouble, mapping
+from dbt_ivm.sources.format import Ask, Columns, Row, TableFormat, Trouble, mapping
 from dbt_ivm.sql.dialect import literal, render, table
 from dbt_ivm.sql.statements import describe, version_of
 
-_FEED_PROPERTY = "delta.enableChangeDataFeed"
 _RECENT = 20
 """Commits that are read at first; most refreshes need no more."""
-_CONFLICTS = ("DELTA_CONCURRENT", "ConcurrentModification", "DELTA_METADATA_CHANGED")
-
+# Words of Spark's errors, and what they mean for the plan.
+_TROUBLES = {
+    Trouble.CONFLICT: ("DELTA_CONCURRENT", "ConcurrentModification", "DELTA_METADATA_CHANGED"),
+    Trouble.FEED_REFUSED: (
+        "DELTA_MISSING_CHANGE_DATA",
+        "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE",
+        "PARQUET_COLUMN_DATA_TYPE_MISMATCH",
+    ),
+    Trouble.HISTORY_LOST: (
+        "FAILED_READ_FILE.FILE_NOT_EXIST",
+        "DELTA_VERSION_NOT_FOUND",
+        "DELTA_LOG_FILE_NOT_FOUND",
+        "DELTA_EMPTY_DIRECTORY",
+    ),
+}
 # Inserted, updated, deleted: in the result of a MERGE, and in the metrics of its commit.
 _COLUMNS = ("num_inserted_rows", "num_updated_rows", "num_deleted_rows")
 _METRICS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
@@ -39,7 +52,7 @@ class Delta(TableFormat):
     def head(self, ask: Ask, name: TableName, identity: Identity) -> Head:
         history = self._history(ask, name, _RECENT)
         newest = history[0]
-        feed = identity.properties.get(_FEED_PROPERTY) == "true"
+        feed = identity.properties.get(FEED_PROPERTY) == "true"
         return Head(name, identity.id, newest.version, newest.timestamp, feed, history, self.name)
 
     def reaching(self, ask: Ask, head: Head, version: int) -> Head:
@@ -65,8 +78,8 @@ class Delta(TableFormat):
             delta_history.commit(row) for row in ask(describe("HISTORY", name, limit=limit))
         )
 
-    def classify(self, head: Head, mark: Mark | None) -> SourceChange:
-        return delta_history.classify(head, mark)
+    def classify(self, head: Head, mark: Mark | None, used: Columns) -> SourceChange:
+        return delta_history.classify(head, mark, used)
 
     def at(self, name: TableName, version: int) -> exp.Table:
         return version_of(name, version)
@@ -86,13 +99,15 @@ class Delta(TableFormat):
         return delta_history.is_neutral(commit)
 
     def extent_properties(self) -> dict[str, str]:
-        return {_FEED_PROPERTY: "true"}
+        return {FEED_PROPERTY: "true"}
 
     def commit_settings(self, metadata: str, generation: int) -> dict[str, str]:
         return {
             "spark.databricks.delta.commitInfo.userMetadata": metadata,
             "spark.databricks.delta.write.txnAppId": APPLICATION_ID,
             "spark.databricks.delta.write.txnVersion": str(generation),
+            # A vacuumed file must be an error and not a lack of rows.
+            "spark.sql.files.ignoreMissingFiles": "false",
         }
 
     def counts(self, result: list[Row]) -> Counts | None:
@@ -102,7 +117,8 @@ class Delta(TableFormat):
         return _counts(result[0], _COLUMNS)
 
     def trouble(self, message: str) -> Trouble | None:
-        return Trouble.CONFLICT if any(sign in message for sign in _CONFLICTS) else None
+        found = (t for t, signs in _TROUBLES.items() if any(sign in message for sign in signs))
+        return next(found, None)
 
 
 def _counts(values: Row, names: tuple[str, ...]) -> Counts:

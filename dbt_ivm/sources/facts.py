@@ -28,6 +28,9 @@ class Commit:
     metadata: str | None = None
     rows: int | None = None
     """Changed rows, where the table format tells."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    """What else the format says about it, in its own words."""
 
 
 @dataclass(frozen=True)

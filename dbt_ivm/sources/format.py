@@ -17,11 +17,16 @@ Row = Mapping[str, Any]
 Ask = Callable[[exp.Expr], list[Row]]
 """Sends a statement that only reads facts."""
 
+Columns = frozenset[str] | None
+"""Columns of a source that a model reads, in lower case; None where that is not known."""
+
 
 class Trouble(Enum):
     """Why a statement failed that may succeed after planning anew."""
 
     CONFLICT = "another run committed first"
+    FEED_REFUSED = "the change data feed cannot be read"
+    HISTORY_LOST = "a source lost history that the refresh needs, by vacuum or log clean-up"
 
 
 class TableFormat(ABC):
@@ -55,7 +60,7 @@ class TableFormat(ABC):
     # Sources: how states and changes are read.
 
     @abstractmethod
-    def classify(self, head: Head, mark: Mark | None) -> SourceChange:
+    def classify(self, head: Head, mark: Mark | None, used: Columns) -> SourceChange:
         """How the changes since the mark can be read, decided before anything is written."""
 
     @abstractmethod

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dbt_ivm.sources.delta import Delta
 from dbt_ivm.sources.facts import Head, Mark, SourceChange
-from dbt_ivm.sources.format import TableFormat
+from dbt_ivm.sources.format import Columns, TableFormat
 
 FORMATS: dict[str, TableFormat] = {known.name: known for known in (Delta(),)}
 
 
-def classify(head: Head, mark: Mark | None) -> SourceChange:
-    """How the changes of a source can be read."""
-    return FORMATS[head.format].classify(head, mark)
+def classify(head: Head, mark: Mark | None, used: Columns = None) -> SourceChange:
+    """How the changes of a source can be read, where a model reads the columns `used`."""
+    return FORMATS[head.format].classify(head, mark, used)
