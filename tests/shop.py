@@ -10,9 +10,12 @@ import yaml
 from dbt.cli.main import dbtRunner, dbtRunnerResult
 from pyspark.sql import DataFrame, Row, SparkSession, functions
 
+from dbt_ivm.adapter.runner import Request
 from dbt_ivm.adapter.spark_facts import Pins, SparkFacts
 from dbt_ivm.plan.analysis import analyze
 from dbt_ivm.plan.layout import extent_of
+from dbt_ivm.plan.model import Docs
+from dbt_ivm.plan.settings import Settings
 from dbt_ivm.plan.watermark import decode
 from dbt_ivm.sources.facts import Head
 from dbt_ivm.sources.formats import classify
@@ -75,6 +78,13 @@ class Shop:
 
     def compiled(self, name: str) -> str:
         return (self.folder / f"target/compiled/shop/models/{name}.sql").read_text()
+
+    def request(self, name: str, **changes: Any) -> Request:
+        """A refresh of a model that dbt has built, as dbt would hand it to the runner."""
+        given = {"model": name, "sql": self.compiled(name), "view": (self.schema, name)}
+        given |= {"extent": (self.schema, f"{name}__ivm"), "settings": Settings(), "kind": "view"}
+        given |= {"view_hash": None, "extent_exists": True, "full_refresh": False, "docs": Docs()}
+        return Request(**{**given, **changes})
 
     def check(self, *names: str) -> None:
         """The judge: the view equals its SQL at the watermark, the extent equals a rebuilt one."""

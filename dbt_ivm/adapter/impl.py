@@ -16,6 +16,8 @@ from dbt_common.invocation import get_invocation_id
 from dbt_ivm.adapter.compilation import compiled_model
 from dbt_ivm.adapter.connections import IvmConnectionManager
 from dbt_ivm.adapter.consistency import consistency_query
+from dbt_ivm.adapter.orphans import Orphan, orphans
+from dbt_ivm.adapter.repair import repair
 from dbt_ivm.adapter.requests import existing_relation, extent_of, request_of, table_name
 from dbt_ivm.adapter.response import IvmResponse, response_of
 from dbt_ivm.adapter.runner import Runner
@@ -99,19 +101,37 @@ class IvmAdapter(SparkAdapter):
         return _as_dbt_errors(text)
 
     @available.parse(lambda *a, **k: None)
-    def ivm_extent_name(self, relation: BaseRelation) -> BaseRelation:
+    def ivm_extent_name(self, relation: BaseRelation, schema: str | None = None) -> BaseRelation:
         """The name of a model's extent, whether it exists or not."""
-        return extent_of(relation)
+        return extent_of(relation, schema)
 
     @available.parse(lambda *a, **k: None)
-    def ivm_extent(self, relation: BaseRelation) -> BaseRelation | None:
+    def ivm_extent(self, relation: BaseRelation, schema: str | None = None) -> BaseRelation | None:
         """The extent that goes with a relation, where dbt knows of one."""
-        return existing_relation(self, extent_of(relation))
+        return existing_relation(self, extent_of(relation, schema))
+
+    @available.parse(lambda *a, **k: "")
+    def ivm_repair(self, name: str) -> str:
+        """Compare a model's extent with its SQL, put right what differs, and say what was done."""
+
+        def text() -> str:
+            node, sql = compiled_model(self, name)
+            relation = self.Relation.create_from(self.config, node)
+            request = request_of(self, node.to_dict(), relation, sql, full_refresh=False)
+            outcome = repair(self._runner(), request)
+            return f"{request.model}: {response_of(outcome)._message}"
+
+        return _as_dbt_errors(text)
+
+    @available.parse(lambda *a, **k: [])
+    def ivm_orphans(self) -> list[Orphan]:
+        """Extents in the schemas of this project that no model owns."""
+        return orphans(self, self._runner().facts)
 
     @available.parse(lambda *a, **k: False)
     def ivm_owns(self, extent: BaseRelation) -> bool:
         """Whether a table is an extent of dbt-ivm and not somebody's own."""
-        return self._runner().facts.is_extent(table_name(extent))
+        return self._runner().facts.owner(table_name(extent)) is not None
 
 
 def _reads_partial_inputs() -> bool:

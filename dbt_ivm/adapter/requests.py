@@ -17,10 +17,16 @@ if TYPE_CHECKING:
     from dbt.adapters.spark.impl import SparkAdapter
 
 
-def extent_of(relation: BaseRelation) -> BaseRelation:
-    """`shop.m` keeps its state in the table `shop.m__ivm`."""
-    identifier = f"{relation.identifier}{EXTENT_SUFFIX}"
-    extent: BaseRelation = relation.incorporate(path={"identifier": identifier}, type="table")
+def extent_of(relation: BaseRelation, schema: str | None = None) -> BaseRelation:
+    """`shop.m` keeps its state in `shop.m__ivm`, or with a schema of its own in `s.shop__m__ivm`.
+
+    There the name tells the model's schema, so that models of one name do not meet.
+    """
+    prefix = f"{relation.schema}__" if schema else ""
+    path = {"identifier": f"{prefix}{relation.identifier}{EXTENT_SUFFIX}"}
+    if schema:
+        path["schema"] = schema
+    extent: BaseRelation = relation.incorporate(path=path, type="table")
     return extent
 
 
@@ -42,14 +48,15 @@ def request_of(
     name = str(model["unique_id"])
     if model.get("language", "sql") != "sql":
         raise IvmError(f"Model {name} is not SQL; only SQL models can be maintained.")
-    extent = extent_of(relation)
+    settings = read_settings(dict(config), name)
+    extent = extent_of(relation, settings.schema)
     existing = existing_relation(adapter, relation)
     return Request(
         model=name,
         sql=sql.strip().rstrip(";"),
         view=table_name(relation),
         extent=table_name(extent),
-        settings=read_settings(dict(config), name),
+        settings=settings,
         kind=str(existing.type) if existing is not None and existing.type else None,
         view_hash=_view_hash(existing),
         extent_exists=existing_relation(adapter, extent) is not None,

@@ -86,26 +86,31 @@ class Runner:
 
     def plan(self, request: Request) -> RefreshPlan:
         """The plan of a refresh at the pinned heads; writes nothing."""
-        analysis = analyze(request.sql, self.facts, request.settings.functions)
+        analysis = self.analyze(request)
         target = self.target(request)
-        return plan_refresh(analysis, self._facts(request, analysis, target), self.facts)
+        return plan_refresh(analysis, self.gather(request, analysis, target), self.facts)
+
+    def analyze(self, request: Request) -> Analysis:
+        """The model's SQL as the planner sees it."""
+        return analyze(request.sql, self.facts, request.settings.functions)
 
     def refresh(self, request: Request) -> Outcome:
         """Bring a model to the pinned heads, exactly once whoever else does the same."""
         for attempt in range(_ATTEMPTS):
-            plan = self.plan(request)
-            outcome = Outcome(plan, rows_read=_rows_read(plan))
-            trouble = self._apply(plan, request, outcome)
+            outcome = Outcome(self.plan(request))
+            trouble = self._apply(outcome, request)
             if trouble is None:
-                self._pins.forget(request.view, request.extent)
-                outcome.statements = self._statements
                 return outcome
             request = _after(request, trouble)
             time.sleep(0.2 * attempt)
-        raise IvmError(
-            f"Model {request.model}: other runs kept changing {'.'.join(request.extent)};"
-            " let them finish and run again."
-        )
+        raise _overtaken(request)
+
+    def apply(self, plan: RefreshPlan, request: Request) -> Outcome:
+        """Run a plan that cannot be made anew; an error where another run was faster."""
+        outcome = Outcome(plan)
+        if self._apply(outcome, request) is not None:
+            raise _overtaken(request)
+        return outcome
 
     def build_unmarked(self, request: Request) -> Outcome:
         """For --empty and --sample: check the SQL, and build only what does not exist yet.
@@ -134,7 +139,8 @@ class Runner:
         self._pins.forget(request.view, request.extent)
         return Outcome(plan, statements=self._statements)
 
-    def _facts(self, request: Request, analysis: Analysis, target: Target) -> Facts:
+    def gather(self, request: Request, analysis: Analysis, target: Target) -> Facts:
+        """Everything a refresh is planned from."""
         watermark = target.watermark
         # The shape of a query without a rule is its text, which says nothing about its columns.
         known = (
@@ -168,8 +174,9 @@ class Runner:
         probe = analysis.probe()
         return Types(self.facts.columns(render(probe)) if probe else (), outputs)
 
-    def _apply(self, plan: RefreshPlan, request: Request, outcome: Outcome) -> Trouble | None:
-        """Run the steps; where one meets trouble, planning must start over."""
+    def _apply(self, outcome: Outcome, request: Request) -> Trouble | None:
+        """Run the steps of the plan; where one meets trouble, planning must start over."""
+        plan = outcome.plan
         for step in plan.steps:
             if not step.commits or plan.watermark is None:
                 self._repeatable(step)
@@ -177,6 +184,9 @@ class Runner:
             trouble = self._commit(step, plan.watermark, request, outcome)
             if trouble is not None:
                 return trouble
+        self._pins.forget(request.view, request.extent)
+        outcome.rows_read = _rows_read(plan)
+        outcome.statements = self._statements
         return None
 
     def _repeatable(self, step: Step, attempts: int = _ATTEMPTS) -> None:
@@ -211,6 +221,13 @@ class Runner:
                 return Trouble.CONFLICT
         outcome.counts = counts
         return None
+
+
+def _overtaken(request: Request) -> IvmError:
+    return IvmError(
+        f"Model {request.model}: other runs kept changing {'.'.join(request.extent)};"
+        " let them finish and run again."
+    )
 
 
 def _trouble(plan: RefreshPlan, extent: TableFormat, message: str) -> Trouble | None:

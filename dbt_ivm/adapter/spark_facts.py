@@ -105,10 +105,10 @@ class SparkFacts:
             problem = "the log of the extent was cleaned up and its watermark with it"
         return Target(kind, head, watermark, problem, view, identity.properties)
 
-    def is_extent(self, name: TableName) -> bool:
-        """Whether a table carries our mark."""
+    def owner(self, name: TableName) -> str | None:
+        """The model whose extent a table is; None for a table that is not ours."""
         identity = self._identity(name)
-        return identity is not None and MODEL_PROPERTY in identity.properties
+        return identity.properties.get(MODEL_PROPERTY) if identity else None
 
     def columns(self, query: str) -> tuple[ColumnFact, ...]:
         """Names and types of a query's result, without running it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dbt_ivm.algebra.nodes import Node, Scan, TableName
+from dbt_ivm.algebra.nodes import Node, TableName, scans
 from dbt_ivm.delta.extent import Extent
 from dbt_ivm.delta.rules import Changes
 from dbt_ivm.errors import IvmError, Unsupported
@@ -13,7 +13,13 @@ from dbt_ivm.plan.describe import tree_lines
 from dbt_ivm.plan.layout import extent_of
 from dbt_ivm.plan.model import Facts, RefreshPlan, Step, Strategy
 from dbt_ivm.plan.settings import OnUnsupported, Refresh
-from dbt_ivm.plan.storage import build_step, changed_storage, drop_table_step, view_step
+from dbt_ivm.plan.storage import (
+    build_step,
+    changed_storage,
+    drop_table_step,
+    schema_step,
+    view_step,
+)
 from dbt_ivm.plan.watermark import STATE_FORMAT, Watermark
 from dbt_ivm.sources.facts import Reading, SourceChange
 from dbt_ivm.sources.format import Trouble
@@ -51,6 +57,8 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
     )
     steps: list[Step] = []
     reads = ""
+    if facts.settings.schema and facts.target.extent is None:
+        steps.append(schema_step(facts.extent))
     if strategy is Strategy.FULL:
         steps.append(build_step(analysis, form.extent, facts, catalog))
     elif strategy is Strategy.INCREMENTAL and form.extent is not None:
@@ -114,9 +122,8 @@ def _change(analysis: Analysis, facts: Facts, name: TableName) -> SourceChange:
 
 def _used_columns(node: Node, name: TableName) -> frozenset[str]:
     """Columns of a table that the scans below a node read."""
-    if isinstance(node, Scan) and node.table == name:
-        return frozenset(field.source.lower() for field in node.fields)
-    return frozenset().union(*(_used_columns(i, name) for i in node.inputs))
+    found = (scan for scan in scans(node) if scan.table == name)
+    return frozenset(field.source.lower() for scan in found for field in scan.fields)
 
 
 def _decide(

@@ -37,6 +37,8 @@ class Settings:
     refresh: Refresh = Refresh.AUTO
     on_unsupported: OnUnsupported = OnUnsupported.WARN
     functions: Functions = field(default_factory=Functions)
+    schema: str | None = None
+    """Schema of the extent, where it is not the model's own."""
     file_format: str = "delta"
     partition_by: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
@@ -80,6 +82,7 @@ def read_settings(config: Mapping[str, Any], model: str) -> Settings:
             frozenset(n.lower() for n in _names(config, "ivm_deterministic_functions", model)),
             frozenset(n.lower() for n in _names(config, "ivm_aggregate_functions", model)),
         ),
+        schema=_name(config, "ivm_schema", model),
         file_format=file_format,
         partition_by=_names(config, "partition_by", model),
         cluster_by=_names(config, "liquid_clustered_by", model)
@@ -94,6 +97,7 @@ _SETTINGS = (
     "ivm_on_unsupported",
     "ivm_deterministic_functions",
     "ivm_aggregate_functions",
+    "ivm_schema",
 )
 
 
@@ -113,6 +117,13 @@ def _names(config: Mapping[str, Any], key: str, model: str) -> tuple[str, ...]:
     if not all(isinstance(name, str) for name in names):
         raise IvmError(f"Model {model}: {key} must be a name or a list of names, not {value!r}.")
     return names
+
+
+def _name(config: Mapping[str, Any], key: str, model: str) -> str | None:
+    value = config.get(key)
+    if value is not None and (not isinstance(value, str) or not value):
+        raise IvmError(f"Model {model}: {key} must be a name, not {value!r}.")
+    return value
 
 
 def _listed(values: Any) -> str:

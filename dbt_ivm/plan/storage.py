@@ -145,3 +145,9 @@ def _stored_columns(
 def drop_table_step(name: TableName) -> Step:
     """A table that stood under the model's name makes way for the view."""
     return Step("drop the table", render(exp.Drop(tables=[table(name)], kind="TABLE", exists=True)))
+
+
+def schema_step(extent: TableName) -> Step:
+    """The schema that `ivm_schema` names; dbt makes only those of the models themselves."""
+    made = exp.Create(this=table(extent[:-1]), kind="SCHEMA", exists=True)
+    return Step("create the schema of the extent", render(made))

@@ -13,7 +13,8 @@
 
 
 {% macro ivm_drop_extent(relation) %}
-  {%- set extent = adapter.ivm_extent(relation) if execute else none -%}
+  {%- set schema = config.get('ivm_schema') if config is defined else none -%}
+  {%- set extent = adapter.ivm_extent(relation, schema) if execute else none -%}
   {%- if extent is not none and adapter.ivm_owns(extent) -%}
     {%- do spark__drop_relation(extent) -%}
     {%- do adapter.cache_dropped(extent) -%}

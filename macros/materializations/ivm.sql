@@ -23,5 +23,5 @@
 
   {{ run_hooks(post_hooks) }}
 
-  {{ return({'relations': [target_relation, adapter.ivm_extent_name(target_relation)]}) }}
+  {{ return({'relations': [target_relation, adapter.ivm_extent_name(target_relation, config.get('ivm_schema'))]}) }}
 {% endmaterialization %}
