@@ -20,7 +20,7 @@ from dbt_ivm.plan.watermark import decode
 from dbt_ivm.sources.facts import Head
 from dbt_ivm.sources.formats import classify
 from dbt_ivm.sources.reader import SourceReader
-from dbt_ivm.sql.dialect import render
+from dbt_ivm.sql.dialect import render, table
 from dbt_ivm.sql.functions import Functions
 from dbt_ivm.sql.pin import pin
 from dbt_ivm.sql.render import to_query
@@ -86,14 +86,13 @@ class Shop:
         given |= {"view_hash": None, "extent_exists": True, "full_refresh": False, "docs": Docs()}
         return Request(**{**given, **changes})
 
-    def check(self, *names: str) -> None:
+    def check(self, *names: str, extent: tuple[str, ...] | None = None) -> None:
         """The judge: the view equals its SQL at the watermark, the extent equals a rebuilt one."""
         for name in names:
-            self._check(name)
+            self._check(name, extent or (self.schema, f"{name}__ivm"))
 
-    def _check(self, name: str) -> None:
+    def _check(self, name: str, extent: tuple[str, ...]) -> None:
         facts = SparkFacts(lambda sql: [r.asDict() for r in self.sql(sql)], Pins())
-        extent = (self.schema, f"{name}__ivm")
         target = facts.target(extent, "view", None, exists=True)
         mark = target.watermark
         assert mark is not None, target.problem
@@ -113,7 +112,7 @@ class Shop:
         heads = {m.table: Head(m.table, m.id, m.version, m.timestamp, True) for m in mark.marks}
         reader = SourceReader({t: classify(h, None) for t, h in heads.items()})
         rebuilt = self.spark.sql(render(to_query(layout.rebuilt(), reader)))
-        stored = self.spark.table(f"{self.schema}.`{name}__ivm`")
+        stored = self.spark.table(render(table(extent)))
         _same_rows(stored, rebuilt.select(*[f"`{c}`" for c in stored.columns]), f"extent of {name}")
 
 

@@ -102,6 +102,8 @@ def _probe(extent: Extent, net: exp.Select) -> exp.Query:
     if keys:
         differing = differing.group_by(*keys)
         doubled = doubled.group_by(*(key.copy() for key in keys))
+    else:
+        differing = differing.limit(1)
     return exp.select(
         exp.alias_(_counted(differing), DIFFERING, quoted=True),
         exp.alias_(_counted(doubled), DOUBLED, quoted=True),

@@ -56,6 +56,7 @@ def test_properties_become_text():
         ({"ivm_on_unsupported": "ignore"}, "allowed: `warn`, `error`"),
         ({"file_format": "parquet"}, "`parquet` cannot hold an ivm model; allowed: `delta`"),
         ({"buckets": 4}, "`buckets` does not exist on Delta"),
+        ({"ivm_schema": 3}, "ivm_schema must be a name, not 3"),
         ({"partition_by": [1]}, "partition_by must be a name or a list of names"),
         (
             {"ivm_refesh": "full"},
