@@ -17,6 +17,7 @@ from dbt_ivm.adapter.compilation import compiled_model
 from dbt_ivm.adapter.connections import IvmConnectionManager
 from dbt_ivm.adapter.consistency import consistency_query
 from dbt_ivm.adapter.orphans import Orphan, orphans
+from dbt_ivm.adapter.relation import IvmRelation
 from dbt_ivm.adapter.repair import repair
 from dbt_ivm.adapter.requests import existing_relation, extent_of, request_of, table_name
 from dbt_ivm.adapter.response import IvmResponse, response_of
@@ -50,6 +51,7 @@ class IvmAdapter(SparkAdapter):
     """dbt-spark's adapter on connections of our own, with the planner behind `ivm_*` methods."""
 
     ConnectionManager = IvmConnectionManager
+    Relation = IvmRelation
     connections: IvmConnectionManager
 
     def __init__(self, config: Any, mp_context: Any) -> None:
@@ -101,14 +103,11 @@ class IvmAdapter(SparkAdapter):
         return _as_dbt_errors(text)
 
     @available.parse(lambda *a, **k: None)
-    def ivm_extent_name(self, relation: BaseRelation, schema: str | None = None) -> BaseRelation:
+    def ivm_extent_name(
+        self, relation: BaseRelation, schema: str | None = None, catalog: str | None = None
+    ) -> BaseRelation:
         """The name of a model's extent, whether it exists or not."""
-        return extent_of(relation, schema)
-
-    @available.parse(lambda *a, **k: None)
-    def ivm_extent(self, relation: BaseRelation, schema: str | None = None) -> BaseRelation | None:
-        """The extent that goes with a relation, where dbt knows of one."""
-        return existing_relation(self, extent_of(relation, schema))
+        return extent_of(relation, schema, catalog)
 
     @available.parse(lambda *a, **k: "")
     def ivm_repair(self, name: str) -> str:
@@ -130,7 +129,9 @@ class IvmAdapter(SparkAdapter):
 
     @available.parse(lambda *a, **k: False)
     def ivm_owns(self, extent: BaseRelation) -> bool:
-        """Whether a table is an extent of dbt-ivm and not somebody's own."""
+        """Whether there is such a table, and it is an extent of dbt-ivm and not somebody's own."""
+        if not getattr(extent, "named_catalog", None) and existing_relation(self, extent) is None:
+            return False
         return self._runner().facts.owner(table_name(extent)) is not None
 
 

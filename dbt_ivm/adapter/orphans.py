@@ -52,7 +52,8 @@ def _relation(adapter: SparkAdapter, node: Any) -> BaseRelation:
 
 
 def _extent_name(adapter: SparkAdapter, node: Any) -> TableName:
-    return canonical(table_name(extent_of(_relation(adapter, node), node.config.get("ivm_schema"))))
+    schema, catalog = node.config.get("ivm_schema"), node.config.get("ivm_catalog")
+    return canonical(table_name(extent_of(_relation(adapter, node), schema, catalog)))
 
 
 def _looks_like_extent(name: TableName) -> bool:

@@ -9,6 +9,7 @@ from dbt_ivm.errors import IvmError
 from dbt_ivm.plan.model import RefreshPlan, Strategy, Target
 from dbt_ivm.plan.repair import DIFFERING, DOUBLED, plan_repair, why_rebuild
 from dbt_ivm.plan.watermark import decode
+from dbt_ivm.sources.formats import FORMATS
 
 
 def repair(runner: Runner, request: Request) -> Outcome:
@@ -37,7 +38,7 @@ def repair(runner: Runner, request: Request) -> Outcome:
 
 
 def _with_last_watermark(target: Target) -> Target:
-    history = target.extent.history if target.extent else ()
+    history = FORMATS[target.extent.format].lineage(target.extent) if target.extent else ()
     known = (decode(commit.metadata) for commit in history)
     return replace(target, watermark=next((w for w in known if w is not None), None))
 

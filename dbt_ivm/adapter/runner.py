@@ -177,11 +177,15 @@ class Runner:
     def _apply(self, outcome: Outcome, request: Request) -> Trouble | None:
         """Run the steps of the plan; where one meets trouble, planning must start over."""
         plan = outcome.plan
-        for step in plan.steps:
+        last = max((n for n, step in enumerate(plan.steps) if step.commits), default=None)
+        for number, step in enumerate(plan.steps):
             if not step.commits or plan.watermark is None:
                 self._repeatable(step)
                 continue
-            trouble = self._commit(step, plan.watermark, request, outcome)
+            form = FORMATS[request.settings.file_format]
+            rows, trouble = self._send(step, form, plan, request)
+            if trouble is None and number == last:
+                trouble = self._verify(form, plan.watermark, request, outcome, rows)
             if trouble is not None:
                 return trouble
         self._pins.forget(request.view, request.extent)
@@ -202,23 +206,36 @@ class Runner:
             time.sleep(0.2)
             self._repeatable(step, attempts - 1)
 
-    def _commit(
-        self, step: Step, watermark: Watermark, request: Request, outcome: Outcome
-    ) -> Trouble | None:
-        form, metadata = FORMATS[request.settings.file_format], watermark.encode()
+    def _send(
+        self, step: Step, form: TableFormat, plan: RefreshPlan, request: Request
+    ) -> tuple[list[Row], Trouble | None]:
+        """A step that commits, under the settings that mark its commit."""
+        if plan.watermark is None:
+            raise AssertionError("a plan that commits has a watermark")
+        settings = form.commit_settings(plan.watermark.encode(), plan.watermark.generation)
         try:
-            with self._session.settings(form.commit_settings(metadata, watermark.generation)):
-                rows = self._run(step.sql)
+            with self._session.settings(settings):
+                return self._run(step.sql), None
         except DbtRuntimeError as error:
-            trouble = _trouble(outcome.plan, form, str(error))
+            trouble = _trouble(plan, form, str(error))
             if trouble is None or trouble in request.setbacks - {Trouble.CONFLICT}:
                 raise
-            return trouble
+            return [], trouble
+
+    def _verify(
+        self,
+        form: TableFormat,
+        watermark: Watermark,
+        request: Request,
+        outcome: Outcome,
+        rows: list[Row],
+    ) -> Trouble | None:
+        """Whether the commit is there; one that says nothing may have been skipped."""
         counts = form.counts(rows)
         if counts is None:
-            committed, counts = form.last_commit(self.facts.ask, request.extent)
-            if committed != metadata:
-                return Trouble.CONFLICT
+            counts = form.committed(self.facts.ask, request.extent, watermark.encode())
+        if counts is None:
+            return Trouble.CONFLICT
         outcome.counts = counts
         return None
 
@@ -245,7 +262,11 @@ def _rows_read(plan: RefreshPlan) -> int | None:
     for change in plan.changes:
         if change.reading is Reading.NOTHING or change.mark is None:
             continue
-        rows = [c.rows for c in change.head.history if c.version > change.mark.version]
+        line = FORMATS[change.head.format].lineage(change.head)
+        versions = [commit.version for commit in line]
+        known = change.mark.version in versions
+        since = line[: versions.index(change.mark.version)] if known else line
+        rows = [commit.rows for commit in since]
         if change.reading is not Reading.FEED or None in rows:
             return None
         total += sum(r for r in rows if r is not None)

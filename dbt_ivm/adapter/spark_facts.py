@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 
+from dbt_common.exceptions import DbtRuntimeError
 from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import TableName
@@ -23,6 +24,7 @@ from dbt_ivm.sql.statements import describe
 Run = Callable[[str], list[Row]]
 
 _SESSION_CATALOG = "spark_catalog"
+_NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 
 
 class Pins:
@@ -43,9 +45,10 @@ class Pins:
 
 
 def canonical(name: TableName) -> TableName:
-    """Lower case, without the session catalog: Spark's names ignore case."""
-    lowered = tuple(part.lower() for part in name)
-    return lowered[1:] if len(lowered) == 3 and lowered[0] == _SESSION_CATALOG else lowered
+    """Without the session catalog, whose names ignore case; other catalogs may know it."""
+    if len(name) == 3 and name[0].lower() == _SESSION_CATALOG:
+        name = name[1:]
+    return tuple(part.lower() for part in name) if len(name) < 3 else name
 
 
 class SparkFacts:
@@ -86,10 +89,10 @@ class SparkFacts:
 
     def target(self, extent: TableName, kind: str | None, view: str | None, exists: bool) -> Target:
         """What stands under the model's names, and the watermark of its extent."""
-        if not exists:
+        identity = self._identity(extent) if exists else None
+        if identity is None:
             return Target(kind, view=view)
-        identity = self._identity(extent)
-        if identity is None or MODEL_PROPERTY not in identity.properties:
+        if MODEL_PROPERTY not in identity.properties:
             raise IvmError(
                 f"The table {'.'.join(extent)} exists and is not an extent of dbt-ivm;"
                 " rename it, or give the model another alias."
@@ -101,7 +104,7 @@ class SparkFacts:
             # Nothing but maintenance in the recent commits: the watermark stands further back.
             head = form.reaching(self.ask, head, 0)
             watermark, problem = _last_state(form, head)
-        if watermark is None and not problem and all(c.version > 0 for c in head.history):
+        if watermark is None and not problem and form.lost_its_start(head):
             problem = "the log of the extent was cleaned up and its watermark with it"
         return Target(kind, head, watermark, problem, view, identity.properties)
 
@@ -117,35 +120,50 @@ class SparkFacts:
 
     def _describe(self, name: TableName) -> RelationFact:
         rows = self.ask(describe("TABLE EXTENDED", name))
-        columns: list[ColumnFact] = []
-        for row in rows:
-            if not row["col_name"] or row["col_name"].startswith("#"):
-                break
-            columns.append(ColumnFact(row["col_name"], row["data_type"]))
-        details = {row["col_name"]: row["data_type"] for row in rows[len(columns) :]}
+        columns, details = _described(rows)
         if details.get("Type") == "VIEW":
-            return RelationFact(name, tuple(columns), "view", _view(details, len(columns)))
-        provider = (details.get("Provider") or "").lower()
-        form = FORMATS.get(provider)
-        identity = form.identity(self.ask, name) if form else None
-        if identity is None:
-            raise Unsupported(
-                f"`{'.'.join(name)}` ({provider or 'a temporary view'}), which keeps no versions,"
-            )
-        self._pins.identities[name] = identity
+            return RelationFact(name, columns, "view", _view(details, len(columns)))
+        identity = self._identity_of(name, details)
+        if not identity.format:
+            provider = details.get("Provider") or "a temporary view"
+            raise Unsupported(f"`{'.'.join(name)}` ({provider}), which keeps no versions,")
+        form = FORMATS[identity.format]
+        head = form.head(self.ask, name, identity)
+        form.check_source(head)
+        self._pins.identities[name], self._pins.heads[name] = identity, head
         key = identity.properties.get(KEY_PROPERTY)
         unique = tuple(json.loads(key)) if key else None
-        return RelationFact(name, tuple(columns), provider, unique=unique)
+        return RelationFact(name, columns, identity.format, unique=unique)
 
     def _identity(self, name: TableName) -> Identity | None:
-        """What a table is in whatever format it has, looked up now."""
-        found = (form.identity(self.ask, name) for form in FORMATS.values())
-        return next((identity for identity in found if identity is not None), None)
+        """What a table is right now; None where there is no table of that name."""
+        try:
+            rows = self.ask(describe("TABLE EXTENDED", name))
+        except DbtRuntimeError as error:
+            if any(sign in str(error) for sign in _NOT_FOUND):
+                return None
+            raise
+        return self._identity_of(name, _described(rows)[1])
+
+    def _identity_of(self, name: TableName, details: Mapping[str, str]) -> Identity:
+        form = FORMATS.get((details.get("Provider") or "").lower())
+        return form.identity(self.ask, name) if form else Identity("", "")
+
+
+def _described(rows: list[Row]) -> tuple[tuple[ColumnFact, ...], dict[str, str]]:
+    """`DESCRIBE TABLE EXTENDED`: the columns, and the details that follow them."""
+    columns: list[ColumnFact] = []
+    for row in rows:
+        if not row["col_name"] or row["col_name"].startswith("#"):
+            break
+        columns.append(ColumnFact(row["col_name"], row["data_type"]))
+    details = {row["col_name"]: row["data_type"] for row in rows[len(columns) :]}
+    return tuple(columns), details
 
 
 def _last_state(form: TableFormat, head: Head) -> tuple[Watermark | None, str]:
     """The watermark of the newest commit that changed rows; a foreign one is a problem."""
-    for commit in head.history:
+    for commit in form.lineage(head):
         watermark = decode(commit.metadata)
         if watermark is not None:
             return watermark, ""

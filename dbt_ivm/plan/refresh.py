@@ -14,6 +14,7 @@ from dbt_ivm.plan.layout import extent_of
 from dbt_ivm.plan.model import Facts, RefreshPlan, Step, Strategy
 from dbt_ivm.plan.settings import OnUnsupported, Refresh
 from dbt_ivm.plan.storage import (
+    apply_steps,
     build_step,
     changed_storage,
     drop_table_step,
@@ -26,7 +27,6 @@ from dbt_ivm.sources.format import Trouble
 from dbt_ivm.sources.formats import classify
 from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.catalog import Catalog
-from dbt_ivm.sql.dialect import render
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,13 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
     )
     steps: list[Step] = []
     reads = ""
-    if facts.settings.schema and facts.target.extent is None:
+    if facts.target.extent is None and (facts.settings.schema or facts.settings.catalog):
         steps.append(schema_step(facts.extent))
     if strategy is Strategy.FULL:
         steps.append(build_step(analysis, form.extent, facts, catalog))
     elif strategy is Strategy.INCREMENTAL and form.extent is not None:
-        merge, reads = _merge_step(form.extent, changes)
-        steps.append(merge)
+        applying, reads = _merge_steps(form.extent, facts, changes)
+        steps += applying
     if facts.target.kind == "table":
         steps.append(drop_table_step(facts.view))
     if facts.target.kind != "view" or facts.target.view != digest:
@@ -166,7 +166,9 @@ def _decide(
     return Strategy.INCREMENTAL, "changed: " + ", ".join(".".join(c.head.table) for c in moved)
 
 
-def _merge_step(extent: Extent, changes: tuple[SourceChange, ...]) -> tuple[Step, str]:
+def _merge_steps(
+    extent: Extent, facts: Facts, changes: tuple[SourceChange, ...]
+) -> tuple[list[Step], str]:
     """The MERGE, and whether it reads more than the changes (self-maintenance)."""
     by_table = {change.head.table: change for change in changes}
     moved = Changes(
@@ -175,7 +177,7 @@ def _merge_step(extent: Extent, changes: tuple[SourceChange, ...]) -> tuple[Step
     # A source whose commits changed no row is read at its head on both sides.
     merge = extent.merge(moved, SourceReader(by_table))
     reads = "changes and sources" if extent.reads_sources(moved) else "changes only"
-    return Step("apply the change", render(merge.tree()), commits=True), reads
+    return apply_steps("apply the change", merge, facts), reads
 
 
 def _tree(analysis: Analysis, form: _Form) -> tuple[str, ...]:

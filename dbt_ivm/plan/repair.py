@@ -12,13 +12,13 @@ from dbt_ivm.delta.extent import Extent, from_change
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.plan.analysis import Analysis
 from dbt_ivm.plan.layout import extent_of
-from dbt_ivm.plan.model import Facts, RefreshPlan, Step, Strategy
-from dbt_ivm.plan.storage import state_query, view_step
+from dbt_ivm.plan.model import Facts, RefreshPlan, Strategy
+from dbt_ivm.plan.storage import apply_steps, state_query, view_step
 from dbt_ivm.plan.watermark import STATE_FORMAT
 from dbt_ivm.sources.facts import Head, Mark, Reading
 from dbt_ivm.sources.formats import classify
 from dbt_ivm.sql.catalog import Catalog, ColumnFact
-from dbt_ivm.sql.dialect import literal, render, table
+from dbt_ivm.sql.dialect import literal, table
 from dbt_ivm.sql.statements import Merge
 
 DIFFERING, DOUBLED = "differing", "doubled"
@@ -58,7 +58,7 @@ def plan_repair(
     extent, _ = extent_of(analysis.maintainable, watermark.types, facts.extent)
     net = _net(extent, state_query(analysis, extent, facts, catalog))
     view, digest = view_step(analysis, extent, facts)
-    steps = [Step("put the groups right", render(_merge(extent, net).tree()), commits=True)]
+    steps = apply_steps("put the groups right", _merge(extent, net), facts)
     if facts.target.kind != "view" or facts.target.view != digest:
         steps.append(view)
     marked = replace(watermark, generation=watermark.generation + 1, writer=facts.writer)

@@ -39,6 +39,8 @@ class Settings:
     functions: Functions = field(default_factory=Functions)
     schema: str | None = None
     """Schema of the extent, where it is not the model's own."""
+    catalog: str | None = None
+    """Catalog of the extent, where it is not the model's own."""
     file_format: str = "delta"
     partition_by: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
@@ -72,8 +74,16 @@ def read_settings(config: Mapping[str, Any], model: str) -> Settings:
         )
     if config.get("buckets"):
         raise IvmError(
-            f"Model {model}: `buckets` does not exist on Delta; use `clustered_by` alone for"
-            " liquid clustering."
+            f"Model {model}: `buckets` does not exist on Delta or Iceberg; on Delta use"
+            " `clustered_by` alone for liquid clustering."
+        )
+    cluster_by = _names(config, "liquid_clustered_by", model) or _names(
+        config, "clustered_by", model
+    )
+    if cluster_by and not FORMATS[file_format].can_cluster:
+        raise IvmError(
+            f"Model {model}: {file_format} tables cannot be clustered; remove `clustered_by`, or"
+            " use `partition_by`."
         )
     return Settings(
         refresh=_choice(config, "ivm_refresh", Refresh.AUTO, model),
@@ -83,10 +93,10 @@ def read_settings(config: Mapping[str, Any], model: str) -> Settings:
             frozenset(n.lower() for n in _names(config, "ivm_aggregate_functions", model)),
         ),
         schema=_name(config, "ivm_schema", model),
+        catalog=_name(config, "ivm_catalog", model),
         file_format=file_format,
         partition_by=_names(config, "partition_by", model),
-        cluster_by=_names(config, "liquid_clustered_by", model)
-        or _names(config, "clustered_by", model),
+        cluster_by=cluster_by,
         location_root=config.get("location_root"),
         properties=tuple((str(k), str(v)) for k, v in (config.get("tblproperties") or {}).items()),
     )
@@ -98,6 +108,7 @@ _SETTINGS = (
     "ivm_deterministic_functions",
     "ivm_aggregate_functions",
     "ivm_schema",
+    "ivm_catalog",
 )
 
 

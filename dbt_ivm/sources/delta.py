@@ -42,12 +42,11 @@ class Delta(TableFormat):
     """Versions are numbers, commits carry user metadata, and a token makes them idempotent."""
 
     name = "delta"
+    can_cluster = True
 
-    def identity(self, ask: Ask, name: TableName) -> Identity | None:
-        found = ask(describe("DETAIL", name))
-        if not found or found[0]["format"] != self.name:
-            return None
-        return Identity(self.name, found[0]["id"], mapping(found[0]["properties"]))
+    def identity(self, ask: Ask, name: TableName) -> Identity:
+        found = ask(describe("DETAIL", name))[0]
+        return Identity(self.name, found["id"], mapping(found["properties"]))
 
     def head(self, ask: Ask, name: TableName, identity: Identity) -> Head:
         history = self._history(ask, name, _RECENT)
@@ -66,17 +65,25 @@ class Delta(TableFormat):
     def is_behind(self, head: Head, version: int) -> bool:
         return version > head.version
 
-    def last_commit(self, ask: Ask, name: TableName) -> tuple[str | None, Counts]:
+    def lost_its_start(self, head: Head) -> bool:
+        return all(commit.version > 0 for commit in head.history)
+
+    def committed(self, ask: Ask, name: TableName, metadata: str) -> Counts | None:
         row = ask(describe("HISTORY", name, limit=1))[0]
+        if row["userMetadata"] != metadata:
+            return None
         metrics = mapping(row["operationMetrics"])
         if "numTargetRowsInserted" in metrics:
-            return row["userMetadata"], _counts(metrics, _METRICS)
-        return row["userMetadata"], Counts(inserted=int(metrics.get("numOutputRows", 0)))
+            return _counts(metrics, _METRICS)
+        return Counts(inserted=int(metrics.get("numOutputRows", 0)))
 
     def _history(self, ask: Ask, name: TableName, limit: int) -> tuple[Commit, ...]:
         return tuple(
             delta_history.commit(row) for row in ask(describe("HISTORY", name, limit=limit))
         )
+
+    def check_source(self, head: Head) -> None:
+        """Every version can be read as the table is shown."""
 
     def classify(self, head: Head, mark: Mark | None, used: Columns) -> SourceChange:
         return delta_history.classify(head, mark, used)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import Scan, TableName
 from dbt_ivm.sources.facts import Commit, Counts, Head, Identity, Mark, Reading, SourceChange
+from dbt_ivm.sql.statements import Merge
 
 Row = Mapping[str, Any]
 Ask = Callable[[exp.Expr], list[Row]]
@@ -29,6 +31,17 @@ class Trouble(Enum):
     HISTORY_LOST = "a source lost history that the refresh needs, by vacuum or log clean-up"
 
 
+@dataclass(frozen=True)
+class Apply:
+    """A MERGE, and what has to stand around it for it to count once or not at all."""
+
+    merge: exp.Expr
+    before: tuple[exp.Expr, ...] = ()
+    publish: exp.Expr | None = None
+    """The statement that makes the merged change the state of the table, where MERGE does not."""
+    after: tuple[exp.Expr, ...] = ()
+
+
 class TableFormat(ABC):
     """One table format, as source and as extent."""
 
@@ -38,8 +51,8 @@ class TableFormat(ABC):
     # Facts, read through a connection.
 
     @abstractmethod
-    def identity(self, ask: Ask, name: TableName) -> Identity | None:
-        """What a table is, or None where it is not of this format."""
+    def identity(self, ask: Ask, name: TableName) -> Identity:
+        """What a table of this format is."""
 
     @abstractmethod
     def head(self, ask: Ask, name: TableName, identity: Identity) -> Head:
@@ -54,10 +67,22 @@ class TableFormat(ABC):
         """Whether a pinned head is older than a version of the same table."""
 
     @abstractmethod
-    def last_commit(self, ask: Ask, name: TableName) -> tuple[str | None, Counts]:
-        """Metadata and counts of the newest commit."""
+    def committed(self, ask: Ask, name: TableName, metadata: str) -> Counts | None:
+        """What the commit with this metadata did; None where the table has no such commit."""
+
+    def lineage(self, head: Head) -> tuple[Commit, ...]:
+        """The commits that led to a head, newest first."""
+        return head.history
+
+    @abstractmethod
+    def lost_its_start(self, head: Head) -> bool:
+        """Whether the oldest commits of a table are gone."""
 
     # Sources: how states and changes are read.
+
+    @abstractmethod
+    def check_source(self, head: Head) -> None:
+        """Raise `Unsupported` for a table that cannot be read as of its head."""
 
     @abstractmethod
     def classify(self, head: Head, mark: Mark | None, used: Columns) -> SourceChange:
@@ -73,6 +98,9 @@ class TableFormat(ABC):
 
     # Extents: how a commit is marked, and what became of it.
 
+    can_cluster: ClassVar[bool]
+    """Whether tables can be clustered by columns."""
+
     @abstractmethod
     def is_neutral(self, commit: Commit) -> bool:
         """Whether a commit left every row as it was."""
@@ -84,6 +112,10 @@ class TableFormat(ABC):
     @abstractmethod
     def commit_settings(self, metadata: str, generation: int) -> dict[str, str]:
         """Session settings under which a statement commits with this metadata, at most once."""
+
+    def apply(self, merge: Merge, extent: Head, writer: str) -> Apply:
+        """The statements that apply a change exactly once, from the head it was planned at."""
+        return Apply(merge.tree())
 
     @abstractmethod
     def counts(self, result: list[Row]) -> Counts | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dbt_ivm.sources.delta import Delta
 from dbt_ivm.sources.facts import Head, Mark, SourceChange
 from dbt_ivm.sources.format import Columns, TableFormat
+from dbt_ivm.sources.iceberg import Iceberg
 
-FORMATS: dict[str, TableFormat] = {known.name: known for known in (Delta(),)}
+FORMATS: dict[str, TableFormat] = {known.name: known for known in (Delta(), Iceberg())}
 
 
 def classify(head: Head, mark: Mark | None, used: Columns = None) -> SourceChange:

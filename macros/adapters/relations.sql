@@ -13,10 +13,13 @@
 
 
 {% macro ivm_drop_extent(relation) %}
-  {%- set schema = config.get('ivm_schema') if config is defined else none -%}
-  {%- set extent = adapter.ivm_extent(relation, schema) if execute else none -%}
-  {%- if extent is not none and adapter.ivm_owns(extent) -%}
-    {%- do spark__drop_relation(extent) -%}
-    {%- do adapter.cache_dropped(extent) -%}
+  {%- if execute -%}
+    {%- set settings = config if config is defined else {} -%}
+    {%- set extent = adapter.ivm_extent_name(
+          relation, settings.get('ivm_schema'), settings.get('ivm_catalog')) -%}
+    {%- if adapter.ivm_owns(extent) -%}
+      {%- do spark__drop_relation(extent) -%}
+      {%- do adapter.cache_dropped(extent) -%}
+    {%- endif -%}
   {%- endif -%}
 {% endmacro %}
