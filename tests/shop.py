@@ -109,7 +109,17 @@ class Shop:
         if analysis.maintainable is None:
             return
         layout, _ = extent_of(analysis.maintainable, mark.types, extent)
-        heads = {m.table: Head(m.table, m.id, m.version, m.timestamp, True) for m in mark.marks}
+        heads = {
+            m.table: Head(
+                m.table,
+                m.id,
+                m.version,
+                m.timestamp,
+                has_feed=True,
+                format=facts.relation(m.table).provider,
+            )
+            for m in mark.marks
+        }
         reader = SourceReader({t: classify(h, None) for t, h in heads.items()})
         rebuilt = self.spark.sql(render(to_query(layout.rebuilt(), reader)))
         stored = self.spark.table(render(table(extent)))
