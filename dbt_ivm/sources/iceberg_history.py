@@ -112,9 +112,7 @@ def classify(head: Head, mark: Mark | None) -> SourceChange:
     line = lineage(head)
     versions = [c.version for c in line]
     if mark.version not in versions:
-        return SourceChange(
-            head, mark, Reading.DIFFERENCE, "the table was rolled back, replaced or put elsewhere"
-        )
+        return SourceChange(head, mark, Reading.DIFFERENCE, "the table was rolled back or replaced")
     since = line[: versions.index(mark.version)]
     same_columns = len({c.parameters.get(_SCHEMA_THEN) for c in (*since, line[len(since)])}) == 1
     if same_columns and all(is_neutral(c) for c in since):

@@ -70,7 +70,7 @@ COMPACTED = snapshot(103, 102, "replace")
         (
             table(snapshot(103, 101)),
             Reading.DIFFERENCE,
-            "the table was rolled back, replaced or put elsewhere",
+            "the table was rolled back or replaced",
         ),
     ],
 )
