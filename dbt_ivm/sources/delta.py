@@ -51,7 +51,7 @@ class Delta(TableFormat):
     def head(self, ask: Ask, name: TableName, identity: Identity) -> Head:
         history = self._history(ask, name, _RECENT)
         newest = history[0]
-        feed = identity.properties.get(FEED_PROPERTY) == "true"
+        feed = identity.properties.get(FEED_PROPERTY, "").lower() == "true"
         return Head(name, identity.id, newest.version, newest.timestamp, feed, history, self.name)
 
     def reaching(self, ask: Ask, head: Head, version: int) -> Head:

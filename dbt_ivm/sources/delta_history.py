@@ -141,9 +141,10 @@ def _obstacle_to_feed(head: Head, mark: Mark, commits: Iterable[Commit]) -> str:
         return "the change data feed is off"
     for commit in commits:
         if "TBLPROPERTIES" in commit.operation:
-            if FEED_PROPERTY in (commit.parameters.get("properties") or ""):
+            named = (commit.parameters.get("properties") or "").lower()
+            if FEED_PROPERTY.lower() in named:
                 return "the change data feed was off"
-            if "delta.columnMapping" not in (commit.parameters.get("properties") or ""):
+            if "delta.columnmapping" not in named:
                 continue
         if commit.operation not in _FED:
             return f"{commit.operation} since the last refresh"
@@ -158,9 +159,7 @@ def _needs_vacuumed_files(commits: list[Commit]) -> bool:
     """
     horizons = [_horizon(c) for c in commits if c.operation == "VACUUM START"]
     aside = [c.timestamp for c in commits if not _only_adds(c)]
-    return any(
-        datetime.fromisoformat(time) < horizon for time in aside for horizon in horizons if horizon
-    )
+    return any(_time(put) < horizon for put in aside for horizon in horizons if horizon)
 
 
 def _horizon(vacuum: Commit) -> datetime | None:
@@ -168,7 +167,13 @@ def _horizon(vacuum: Commit) -> datetime | None:
         return None
     told = vacuum.parameters
     kept = told.get("specifiedRetentionMillis") or told.get("defaultRetentionMillis") or 0
-    return datetime.fromisoformat(vacuum.timestamp) - timedelta(milliseconds=int(kept))
+    return _time(vacuum.timestamp) - timedelta(milliseconds=int(kept))
+
+
+def _time(text: str) -> datetime:
+    """A timestamp as Spark prints it, with as many digits of the second as it needs."""
+    second, _, fraction = text.partition(".")
+    return datetime.fromisoformat(f"{second}.{fraction:0<6}")
 
 
 def _only_adds(commit: Commit) -> bool:

@@ -23,3 +23,17 @@
     {%- endif -%}
   {%- endif -%}
 {% endmacro %}
+
+
+{#- A model's `database` is the catalog of a three-part name. -#}
+{% macro ivm__generate_database_name(custom_database_name=none, node=none) -%}
+  {% do return(custom_database_name) %}
+{%- endmacro %}
+
+
+{% macro ivm__list_schemas(database) -%}
+  {% call statement('list_schemas', fetch_result=True, auto_begin=False) %}
+    show databases {{ 'in ' ~ database if database }}
+  {% endcall %}
+  {{ return(load_result('list_schemas').table) }}
+{%- endmacro %}
