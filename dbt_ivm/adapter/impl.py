@@ -13,6 +13,7 @@ from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
+from dbt_ivm.adapter.catalogs import relations_in
 from dbt_ivm.adapter.compilation import compiled_model
 from dbt_ivm.adapter.connections import IvmConnectionManager
 from dbt_ivm.adapter.consistency import consistency_query
@@ -63,6 +64,13 @@ class IvmAdapter(SparkAdapter):
         if self._pins[0] != invocation:
             self._pins = (invocation, Pins())
         return Runner(_ThreadSession(self.connections), self._pins[1])
+
+    def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        """dbt-spark lists the session's catalog; the others are listed here."""
+        if getattr(schema_relation, "named_catalog", None) is None:
+            relations: list[BaseRelation] = super().list_relations_without_caching(schema_relation)
+            return relations
+        return relations_in(self._runner().facts.ask, schema_relation)
 
     @available.parse(lambda *a, **k: None)
     def ivm_refresh(

@@ -19,7 +19,7 @@ from dbt_ivm.sources.format import Row, TableFormat
 from dbt_ivm.sources.formats import FORMATS
 from dbt_ivm.sql.catalog import ColumnFact, RelationFact, ViewFact
 from dbt_ivm.sql.dialect import parse_table, render, verbatim
-from dbt_ivm.sql.statements import describe
+from dbt_ivm.sql.statements import describe, show_create
 
 Run = Callable[[str], list[Row]]
 
@@ -122,7 +122,12 @@ class SparkFacts:
         rows = self.ask(describe("TABLE EXTENDED", name))
         columns, details = _described(rows)
         if details.get("Type") == "VIEW":
-            return RelationFact(name, columns, "view", _view(details, len(columns)))
+            text = details["View Text"]
+            return RelationFact(name, columns, "view", _view(text, details, len(columns)))
+        if "View Query Output Columns" in details:  # of a catalog that does not show the text here
+            made = self.ask(show_create(name))[0]["createtab_stmt"]
+            text = made.split("\nAS\n", 1)[1]
+            return RelationFact(name, columns, "view", _view(text, details, len(columns)))
         identity = self._identity_of(name, details)
         if not identity.format:
             provider = details.get("Provider") or "a temporary view"
@@ -131,8 +136,8 @@ class SparkFacts:
         head = form.head(self.ask, name, identity)
         form.check_source(head)
         self._pins.identities[name], self._pins.heads[name] = identity, head
-        key = identity.properties.get(KEY_PROPERTY)
-        unique = tuple(json.loads(key)) if key else None
+        key = json.loads(identity.properties.get(KEY_PROPERTY, "null"))
+        unique = tuple(key) if key is not None else None
         return RelationFact(name, columns, identity.format, unique=unique)
 
     def _identity(self, name: TableName) -> Identity | None:
@@ -175,10 +180,10 @@ def _last_state(form: TableFormat, head: Head) -> tuple[Watermark | None, str]:
     return None, ""
 
 
-def _view(details: Mapping[str, str], width: int) -> ViewFact:
+def _view(text: str, details: Mapping[str, str], width: int) -> ViewFact:
     listed = details.get("View Query Output Columns", "").strip()[1:-1]
     columns = tuple(part.strip().strip("`") for part in listed.split(",")) if listed else ()
     if len(columns) != width:  # a name with a comma in it: columns are then matched by position
         columns = ()
     namespace = parse_table(details.get("View Catalog and Namespace") or _SESSION_CATALOG)
-    return ViewFact(details["View Text"], columns, canonical((*namespace, ""))[:-1])
+    return ViewFact(text, columns, canonical((*namespace, ""))[:-1])

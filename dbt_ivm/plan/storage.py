@@ -27,12 +27,13 @@ from dbt_ivm.sql.statements import Merge, create_table, create_view
 def build_step(analysis: Analysis, extent: Extent | None, facts: Facts, catalog: Catalog) -> Step:
     """`create or replace table m__ivm as` the whole state at the pinned versions."""
     settings = facts.settings
-    properties = FORMATS[settings.file_format].extent_properties() | dict(settings.properties)
+    form = FORMATS[settings.file_format]
+    properties = form.extent_properties() | dict(settings.properties)
     properties[MODEL_PROPERTY] = facts.model
-    if settings.storage():
+    if settings.storage() or form.replace_keeps_properties:
         properties[STORAGE_PROPERTY] = json.dumps(settings.storage())
-    if extent is not None:
-        properties[KEY_PROPERTY] = json.dumps(extent.keys)
+    if extent is not None or form.replace_keeps_properties:
+        properties[KEY_PROPERTY] = json.dumps(extent.keys if extent else None)
     location = None
     if settings.location_root:
         location = f"{settings.location_root.rstrip('/')}/{facts.extent[-1]}"

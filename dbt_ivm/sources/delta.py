@@ -43,6 +43,7 @@ class Delta(TableFormat):
 
     name = "delta"
     can_cluster = True
+    replace_keeps_properties = False
 
     def identity(self, ask: Ask, name: TableName) -> Identity:
         found = ask(describe("DETAIL", name))[0]

@@ -100,6 +100,8 @@ class TableFormat(ABC):
 
     can_cluster: ClassVar[bool]
     """Whether tables can be clustered by columns."""
+    replace_keeps_properties: ClassVar[bool]
+    """Whether a table that is replaced keeps the properties it had."""
 
     @abstractmethod
     def is_neutral(self, commit: Commit) -> bool:

@@ -35,6 +35,7 @@ class Iceberg(TableFormat):
 
     name = "iceberg"
     can_cluster = False
+    replace_keeps_properties = True
 
     def identity(self, ask: Ask, name: TableName) -> Identity:
         rows = ask(statements.show_properties(name))

@@ -13,6 +13,7 @@ from dbt_ivm.sql.statements import part_of
 
 SUMMARY_KEY = "dbt_ivm"
 """Property of a snapshot's summary that holds the watermark."""
+_KINDS = ("inserted", "updated", "deleted")
 _PARENT, _SCHEMA_THEN, _SCHEMA_NOW = "parent", "schema_then", "schema_now"
 
 
@@ -143,10 +144,14 @@ def is_neutral(commit: Commit) -> bool:
 
 
 def counts(commit: Commit) -> Counts:
-    """Rows by the summary; a rewritten file counts all its rows, so what was copied cancels."""
+    """Rows that a MERGE reports, or by the summary; there a rewritten file counts all its rows."""
+    told = [commit.metrics.get(f"spark.merge-into.num-target-rows-{kind}") for kind in _KINDS]
+    if None not in told:
+        return Counts(*(int(number or 0) for number in told))
     added = int(commit.metrics.get("added-records", 0))
     deleted = int(commit.metrics.get("deleted-records", 0))
-    return Counts(inserted=added, deleted=deleted)
+    copied = min(added, deleted)
+    return Counts(inserted=added - copied, deleted=deleted - copied)
 
 
 def _by(function: str, alias: str) -> exp.Expr:

@@ -144,6 +144,18 @@ def show_properties(name: TableName) -> exp.Command:
     return exp.Command(this="SHOW TBLPROPERTIES", expression=render(table(name), pretty=False))
 
 
+def show_create(name: TableName) -> exp.Command:
+    """`show create table t`."""
+    return exp.Command(this="SHOW CREATE TABLE", expression=render(table(name), pretty=False))
+
+
+def show_in(kind: str, schema: TableName) -> exp.Command:
+    """`show views in s`, `show table extended in s like '*'`."""
+    like = " LIKE '*'" if kind.endswith("EXTENDED") else ""
+    place = render(table(schema), pretty=False)
+    return exp.Command(this=f"SHOW {kind} IN", expression=f"{place}{like}")
+
+
 def create_branch(name: TableName, branch: str, version: int) -> exp.Alter:
     """`alter table t create branch b as of version n retain 1 days`.
 

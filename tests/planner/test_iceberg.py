@@ -11,13 +11,13 @@ from dbt_ivm.errors import Unsupported
 from dbt_ivm.plan.model import Target
 from dbt_ivm.plan.refresh import plan_refresh
 from dbt_ivm.plan.settings import Settings
-from dbt_ivm.sources.facts import Commit, Head, Mark, Reading
+from dbt_ivm.sources.facts import Commit, Counts, Head, Mark, Reading
 from dbt_ivm.sources.format import Trouble
 from dbt_ivm.sources.formats import FORMATS, classify
-from dbt_ivm.sources.iceberg_history import commit, snapshots
+from dbt_ivm.sources.iceberg_history import commit, counts, snapshots
 from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.dialect import render
-from tests.planner.facts import ShopCatalog, analyzed, built, facts
+from tests.planner.facts import ShopCatalog, analyzed, built, facts, types_of
 
 NAME = ("ice", "shop", "Orders")
 ICEBERG = FORMATS["iceberg"]
@@ -128,6 +128,10 @@ def test_a_change_is_merged_into_a_branch_and_published():
     told = facts(model, settings=Settings(file_format="iceberg"), extent=extent, writer="w1")
     build = plan_refresh(model, told, ShopCatalog()).steps[0].sql
     assert "CREATE OR REPLACE TABLE `ice`.`shop`.`m__ivm`\nUSING ICEBERG" in build
+    assert "'dbt_ivm.key'='[\"id\"]'" in build
+    refused = analyzed("select distinct id from orders")
+    rebuilt = plan_refresh(refused, replace(told, types=types_of(refused)), ShopCatalog())
+    assert "'dbt_ivm.key'='null'" in rebuilt.steps[0].sql  # replacing keeps old properties
     properties = {"dbt_ivm.storage": '{"file_format": "iceberg"}'}
     before = built(model, told).target
     head = Head(extent, "", 102, "t102", True, (), "iceberg")
@@ -153,3 +157,11 @@ def test_a_change_is_merged_into_a_branch_and_published():
 )
 def test_what_an_error_means(message, trouble):
     assert ICEBERG.trouble(message) is trouble
+
+
+def test_rows_are_counted_as_the_merge_reports_them():
+    kinds = {"inserted": "1", "updated": "2", "deleted": "3"}
+    told = {f"spark.merge-into.num-target-rows-{kind}": n for kind, n in kinds.items()}
+    assert counts(snapshot(103, 102, summary=told)) == Counts(1, 2, 3)
+    rewritten = {"added-records": "5", "deleted-records": "4"}
+    assert counts(snapshot(103, 102, summary=rewritten)) == Counts(inserted=1)
