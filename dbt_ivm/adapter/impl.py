@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -71,6 +71,14 @@ class IvmAdapter(SparkAdapter):
             relations: list[BaseRelation] = super().list_relations_without_caching(schema_relation)
             return relations
         return relations_in(self._runner().facts.ask, schema_relation)
+
+    def get_catalog(
+        self, relation_configs: Iterable[Any], used_schemas: frozenset[tuple[str, str]]
+    ) -> tuple[Any, list[Exception]]:
+        """For `dbt docs`: dbt-spark can describe the session's catalog and stops at any other."""
+        own = [c for c in relation_configs if not c.database or c.database == c.schema]
+        described: tuple[Any, list[Exception]] = super().get_catalog(own, used_schemas)
+        return described
 
     @available.parse(lambda *a, **k: None)
     def ivm_refresh(

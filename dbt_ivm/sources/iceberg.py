@@ -38,6 +38,8 @@ class Iceberg(TableFormat):
     replace_keeps_properties = True
 
     def identity(self, ask: Ask, name: TableName) -> Identity:
+        # A catalog that caches tables would show this session an older snapshot.
+        ask(statements.refresh(name))
         rows = ask(statements.show_properties(name))
         return Identity(self.name, "", {row["key"]: row["value"] for row in rows})
 

@@ -139,6 +139,11 @@ def part_of(name: TableName, part: str, options: Mapping[str, str] | None = None
     return reference
 
 
+def refresh(name: TableName) -> exp.Command:
+    """`refresh table t`: forget what the session remembers of a table."""
+    return exp.Command(this="REFRESH TABLE", expression=render(table(name), pretty=False))
+
+
 def show_properties(name: TableName) -> exp.Command:
     """`show tblproperties t`."""
     return exp.Command(this="SHOW TBLPROPERTIES", expression=render(table(name), pretty=False))

@@ -84,3 +84,27 @@ def test_three_part_names_and_switching(iced):
         assert shop.sql("show tables in ice.{s}_x") == []
     finally:
         shop.sql("drop schema ice.{s}_x cascade")
+
+
+def test_a_model_in_the_other_catalog(iced):
+    shop = iced
+    create(shop)
+    shop.model(
+        "inside",
+        "select c, sum(v) as v from ice.{s}.o group by c",
+        database="ice",
+        file_format="iceberg",
+    )
+    shop.model("outside", "select count(*) as n, max(v) as v from {{ ref('inside') }}")
+    try:
+        assert {r["ivm_strategy"] for r in shop.run().values()} == {"full"}
+        change(shop)
+        assert {r["ivm_strategy"] for r in shop.run().values()} == {"incremental"}
+        assert shop.run()["inside"]["ivm_strategy"] == "noop"
+        expected = sorted(shop.sql("select c, sum(v) from ice.{s}.o group by c"), key=str)
+        assert sorted(shop.sql("select * from ice.{s}.inside"), key=str) == expected
+        shop.check("outside")
+        said = shop.dbt("run-operation", "ivm_cleanup")
+        assert said.success
+    finally:
+        shop.sql("drop view if exists ice.{s}.inside")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import Field, Scan, State
 from dbt_ivm.errors import Unsupported
@@ -12,7 +13,7 @@ from dbt_ivm.plan.model import Target
 from dbt_ivm.plan.refresh import plan_refresh
 from dbt_ivm.plan.settings import Settings
 from dbt_ivm.sources.facts import Commit, Counts, Head, Mark, Reading
-from dbt_ivm.sources.format import Trouble
+from dbt_ivm.sources.format import Row, Trouble
 from dbt_ivm.sources.formats import FORMATS, classify
 from dbt_ivm.sources.iceberg_history import commit, counts, snapshots
 from dbt_ivm.sources.reader import SourceReader
@@ -165,3 +166,15 @@ def test_rows_are_counted_as_the_merge_reports_them():
     assert counts(snapshot(103, 102, summary=told)) == Counts(1, 2, 3)
     rewritten = {"added-records": "5", "deleted-records": "4"}
     assert counts(snapshot(103, 102, summary=rewritten)) == Counts(inserted=1)
+
+
+def test_a_cached_table_is_never_planned_from():
+    asked: list[str] = []
+
+    def ask(statement: exp.Expr) -> list[Row]:
+        asked.append(render(statement, pretty=False))
+        return [{"key": "current-snapshot-id", "value": "7"}]
+
+    assert ICEBERG.identity(ask, NAME).properties == {"current-snapshot-id": "7"}
+    name = "`ice`.`shop`.`Orders`"
+    assert asked == [f"REFRESH TABLE {name}", f"SHOW TBLPROPERTIES {name}"]
