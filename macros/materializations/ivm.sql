@@ -23,5 +23,7 @@
 
   {{ run_hooks(post_hooks) }}
 
-  {{ return({'relations': [target_relation, adapter.ivm_extent_name(target_relation)]}) }}
+  {%- set extent = adapter.ivm_extent_name(
+        target_relation, config.get('ivm_schema'), config.get('ivm_catalog')) -%}
+  {{ return({'relations': [target_relation, extent]}) }}
 {% endmaterialization %}
