@@ -323,10 +323,10 @@ REBUILT: dict[str, tuple[list, list[Event], str, str]] = {
         "",
         "the definition changed",
     ),
-    "distinct_star": (
-        table("distinct_star"),
-        ["alter table {s}.distinct_star add columns (extra string)"],
-        "select distinct * from {s}.distinct_star",
+    "sorted_star": (
+        table("sorted_star"),
+        ["alter table {s}.sorted_star add columns (extra string)"],
+        "select * from {s}.sorted_star sort by k",
         "the model's columns changed",
     ),
 }
