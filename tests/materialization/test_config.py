@@ -108,7 +108,7 @@ def test_sql_without_a_rule(source):
     assert shop.run()["m"]["ivm_strategy"] == "noop"
     shop.sql("insert into {s}.src values (8, 0)")
     done = shop.run()["m"]
-    assert (done["ivm_strategy"], done["rows_inserted"]) == ("full", 3)
+    assert (done["ivm_strategy"], done["rows_inserted"]) == ("full", 6)
     assert done["ivm_reason"] == "SORT BY in the model has no rule"
     shop.check("m")
     shop.model("m", "select k from {s}.src sort by k", ivm_on_unsupported="error")
