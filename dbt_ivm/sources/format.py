@@ -25,8 +25,9 @@ Columns = frozenset[str] | None
 
 
 class Trouble(Enum):
-    """Why a statement failed that may succeed after planning anew."""
+    """Why a statement failed that may succeed when it is sent, or planned, again."""
 
+    BUSY = "the table was busy"
     CONFLICT = "another run committed first"
     FEED_REFUSED = "the change data feed cannot be read"
     HISTORY_LOST = "a source lost history that the refresh needs, by vacuum or log clean-up"

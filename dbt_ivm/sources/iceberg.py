@@ -18,7 +18,9 @@ from dbt_ivm.sql.statements import Merge
 
 _SESSION_CATALOG = "spark_catalog"
 _TROUBLES = {
-    Trouble.CONFLICT: ("Cannot fast-forward", "ValidationException", "CommitFailedException"),
+    Trouble.CONFLICT: ("Cannot fast-forward", "ValidationException"),
+    # Of two commits at the same time one is refused, even where one only makes a branch.
+    Trouble.BUSY: ("CommitFailedException",),
     Trouble.FEED_REFUSED: (
         "Delete files are currently not supported in changelog scans",
         "is not a parent ancestor of end snapshot",

@@ -155,6 +155,7 @@ def test_a_change_is_merged_into_a_branch_and_published():
     ("message", "trouble"),
     [
         ("Cannot fast-forward: main is not an ancestor of ivm_w1", Trouble.CONFLICT),
+        ("CommitFailedException: Cannot commit: stale metadata", Trouble.BUSY),
         ("Delete files are currently not supported in changelog scans", Trouble.FEED_REFUSED),
         ("Cannot find snapshot with ID 7", Trouble.HISTORY_LOST),
         ("[TABLE_OR_VIEW_NOT_FOUND] x", None),
