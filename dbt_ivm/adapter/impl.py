@@ -20,7 +20,7 @@ from dbt_ivm.adapter.consistency import consistency_query
 from dbt_ivm.adapter.orphans import Orphan, orphans
 from dbt_ivm.adapter.relation import IvmRelation
 from dbt_ivm.adapter.repair import repair
-from dbt_ivm.adapter.requests import existing_relation, extent_of, request_of, table_name
+from dbt_ivm.adapter.requests import existing_relation, extent_in_project, request_of, table_name
 from dbt_ivm.adapter.response import IvmResponse, response_of
 from dbt_ivm.adapter.runner import Runner
 from dbt_ivm.adapter.spark_facts import Pins
@@ -119,11 +119,9 @@ class IvmAdapter(SparkAdapter):
         return _as_dbt_errors(text)
 
     @available.parse(lambda *a, **k: None)
-    def ivm_extent_name(
-        self, relation: BaseRelation, schema: str | None = None, catalog: str | None = None
-    ) -> BaseRelation:
+    def ivm_extent_name(self, relation: BaseRelation) -> BaseRelation:
         """The name of a model's extent, whether it exists or not."""
-        return extent_of(relation, schema, catalog)
+        return extent_in_project(self, relation)
 
     @available.parse(lambda *a, **k: "")
     def ivm_repair(self, name: str) -> str:

@@ -32,6 +32,20 @@ def extent_of(
     return extent
 
 
+def extent_in_project(adapter: SparkAdapter, relation: BaseRelation) -> BaseRelation:
+    """The extent's name by the settings of the model that has this relation, if there is one.
+
+    A relation is dropped where dbt knows nothing of models, so the project is asked.
+    """
+    manifest: Any = adapter.get_macro_resolver()
+    for node in manifest.nodes.values() if manifest else ():
+        if node.resource_type == "model" and node.relation_name == str(relation):
+            return extent_of(
+                relation, node.config.get("ivm_schema"), node.config.get("ivm_catalog")
+            )
+    return extent_of(relation)
+
+
 def existing_relation(adapter: SparkAdapter, relation: BaseRelation) -> BaseRelation | None:
     """What dbt's cache holds under a name."""
     path = relation.path

@@ -177,12 +177,12 @@ class Runner:
     def _apply(self, outcome: Outcome, request: Request) -> Trouble | None:
         """Run the steps of the plan; where one meets trouble, planning must start over."""
         plan = outcome.plan
+        form = FORMATS[request.settings.file_format]
         last = max((n for n, step in enumerate(plan.steps) if step.commits), default=None)
         for number, step in enumerate(plan.steps):
             if not step.commits or plan.watermark is None:
-                self._repeatable(step)
+                self._repeatable(step, form)
                 continue
-            form = FORMATS[request.settings.file_format]
             rows, trouble = self._send(step, form, plan, request)
             if trouble is None and number == last:
                 trouble = self._verify(form, plan.watermark, request, outcome, rows)
@@ -193,18 +193,21 @@ class Runner:
         outcome.statements = self._statements
         return None
 
-    def _repeatable(self, step: Step, attempts: int = _ATTEMPTS) -> None:
-        """A statement that may be sent again: Spark replaces a view by dropping and creating it.
+    def _repeatable(self, step: Step, form: TableFormat, attempts: int = _ATTEMPTS) -> list[Row]:
+        """A statement that may be sent again: the table was busy, or a view not there.
 
-        Two runs that do so at the same time can find it gone or there again in between.
+        Spark replaces a view by dropping and creating it, so two runs that do so at the same time
+        can find it gone or there again in between.
         """
         try:
-            self._run(step.sql)
+            return self._run(step.sql)
         except DbtRuntimeError as error:
-            if attempts == 1 or not any(sign in str(error) for sign in _REPLACED_BY_OTHERS):
+            busy = form.trouble(str(error)) is Trouble.BUSY
+            replaced = not step.commits and any(s in str(error) for s in _REPLACED_BY_OTHERS)
+            if attempts == 1 or not (busy or replaced):
                 raise
-            time.sleep(0.2)
-            self._repeatable(step, attempts - 1)
+        time.sleep(0.2)
+        return self._repeatable(step, form, attempts - 1)
 
     def _send(
         self, step: Step, form: TableFormat, plan: RefreshPlan, request: Request
@@ -215,7 +218,7 @@ class Runner:
         settings = form.commit_settings(plan.watermark.encode(), plan.watermark.generation)
         try:
             with self._session.settings(settings):
-                return self._run(step.sql), None
+                return self._repeatable(step, form), None
         except DbtRuntimeError as error:
             trouble = _trouble(plan, form, str(error))
             if trouble is None or trouble in request.setbacks - {Trouble.CONFLICT}:

@@ -20,7 +20,7 @@ from dbt_ivm.sources.format import Row, TableFormat
 from dbt_ivm.sources.formats import FORMATS
 from dbt_ivm.sql.catalog import ColumnFact, RelationFact, ViewFact
 from dbt_ivm.sql.dialect import parse_table, render, verbatim
-from dbt_ivm.sql.statements import describe, show_create
+from dbt_ivm.sql.statements import describe, described, show_create
 
 Run = Callable[[str], list[Row]]
 
@@ -126,8 +126,7 @@ class SparkFacts:
 
     def columns(self, query: str) -> tuple[ColumnFact, ...]:
         """Names and types of a query's result, without running it."""
-        rows = self.ask(exp.Describe(this=verbatim(query), style="QUERY"))
-        return tuple(ColumnFact(row["col_name"], row["data_type"]) for row in rows)
+        return described(self.ask(exp.Describe(this=verbatim(query), style="QUERY")))
 
     def _describe(self, name: TableName) -> RelationFact:
         rows = self.ask(describe("TABLE EXTENDED", name))
@@ -145,7 +144,7 @@ class SparkFacts:
             raise Unsupported(f"`{'.'.join(name)}` ({provider}), which keeps no versions,")
         form = FORMATS[identity.format]
         head = form.head(self.ask, name, identity)
-        form.check_source(head)
+        form.check_source(self.ask, head, columns)
         self._pins.identities[name], self._pins.heads[name] = identity, head
         key = json.loads(identity.properties.get(KEY_PROPERTY, "null"))
         unique = tuple(key) if key is not None else None
@@ -168,13 +167,8 @@ class SparkFacts:
 
 def _described(rows: list[Row]) -> tuple[tuple[ColumnFact, ...], dict[str, str]]:
     """`DESCRIBE TABLE EXTENDED`: the columns, and the details that follow them."""
-    columns: list[ColumnFact] = []
-    for row in rows:
-        if not row["col_name"] or row["col_name"].startswith("#"):
-            break
-        columns.append(ColumnFact(row["col_name"], row["data_type"]))
-    details = {row["col_name"]: row["data_type"] for row in rows[len(columns) :]}
-    return tuple(columns), details
+    columns = described(rows)
+    return columns, {row["col_name"]: row["data_type"] for row in rows[len(columns) :]}
 
 
 def _last_state(form: TableFormat, head: Head) -> tuple[Watermark | None, str]:

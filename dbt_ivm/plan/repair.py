@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import TableName, is_comparable
 from dbt_ivm.algebra.scalar import call, column
-from dbt_ivm.extents.base import Extent, from_change
+from dbt_ivm.extents.base import Extent
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.plan.analysis import Analysis
 from dbt_ivm.plan.layout import extent_of
@@ -142,9 +142,9 @@ def _merge(extent: Extent, net: exp.Select) -> Merge:
         extent.keys,
         delete_if=exp.Not(this=column(_KEPT, "d")),
         update_if=None,
-        update=from_change(tuple(values)),
+        update={name: column(name, "d") for name in values},
         insert_if=column(_KEPT, "d"),
-        insert=from_change(extent.stored),
+        insert={name: column(name, "d") for name in extent.stored},
     )
 
 

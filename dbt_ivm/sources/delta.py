@@ -13,6 +13,7 @@ from dbt_ivm.sources import delta_history, scans
 from dbt_ivm.sources.delta_history import FEED_PROPERTY
 from dbt_ivm.sources.facts import Commit, Counts, Head, Identity, Mark, SourceChange
 from dbt_ivm.sources.format import Ask, Columns, Row, TableFormat, Trouble, mapping
+from dbt_ivm.sql.catalog import ColumnFact
 from dbt_ivm.sql.dialect import literal, render, table
 from dbt_ivm.sql.statements import describe, version_of
 
@@ -83,7 +84,7 @@ class Delta(TableFormat):
             delta_history.commit(row) for row in ask(describe("HISTORY", name, limit=limit))
         )
 
-    def check_source(self, head: Head) -> None:
+    def check_source(self, ask: Ask, head: Head, columns: tuple[ColumnFact, ...]) -> None:
         """Every version can be read as the table is shown."""
 
     def classify(self, head: Head, mark: Mark | None, used: Columns) -> SourceChange:

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import Scan, TableName
 from dbt_ivm.sources.facts import Commit, Counts, Head, Identity, Mark, Reading, SourceChange
+from dbt_ivm.sql.catalog import ColumnFact
 from dbt_ivm.sql.statements import Merge
 
 Row = Mapping[str, Any]
@@ -24,8 +25,9 @@ Columns = frozenset[str] | None
 
 
 class Trouble(Enum):
-    """Why a statement failed that may succeed after planning anew."""
+    """Why a statement failed that may succeed when it is sent, or planned, again."""
 
+    BUSY = "the table was busy"
     CONFLICT = "another run committed first"
     FEED_REFUSED = "the change data feed cannot be read"
     HISTORY_LOST = "a source lost history that the refresh needs, by vacuum or log clean-up"
@@ -81,8 +83,8 @@ class TableFormat(ABC):
     # Sources: how states and changes are read.
 
     @abstractmethod
-    def check_source(self, head: Head) -> None:
-        """Raise `Unsupported` for a table that cannot be read as of its head."""
+    def check_source(self, ask: Ask, head: Head, columns: tuple[ColumnFact, ...]) -> None:
+        """Raise `Unsupported` for a table that cannot be read at its head with these columns."""
 
     @abstractmethod
     def classify(self, head: Head, mark: Mark | None, used: Columns) -> SourceChange:

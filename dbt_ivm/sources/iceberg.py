@@ -6,17 +6,21 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import Scan, TableName
 from dbt_ivm.algebra.scalar import column
+from dbt_ivm.errors import Unsupported
 from dbt_ivm.sources import iceberg_history, scans
 from dbt_ivm.sources.facts import Commit, Counts, Head, Identity, Mark, SourceChange
 from dbt_ivm.sources.format import Apply, Ask, Columns, Row, TableFormat, Trouble
 from dbt_ivm.sources.iceberg_history import SUMMARY_KEY
 from dbt_ivm.sql import statements
+from dbt_ivm.sql.catalog import ColumnFact
 from dbt_ivm.sql.dialect import literal
 from dbt_ivm.sql.statements import Merge
 
 _SESSION_CATALOG = "spark_catalog"
 _TROUBLES = {
-    Trouble.CONFLICT: ("Cannot fast-forward", "ValidationException", "CommitFailedException"),
+    Trouble.CONFLICT: ("Cannot fast-forward", "ValidationException"),
+    # Of two commits at the same time one is refused, even where one only makes a branch.
+    Trouble.BUSY: ("CommitFailedException",),
     Trouble.FEED_REFUSED: (
         "Delete files are currently not supported in changelog scans",
         "is not a parent ancestor of end snapshot",
@@ -68,8 +72,17 @@ class Iceberg(TableFormat):
         line = self.lineage(head)
         return bool(line) and iceberg_history.parent(line[-1]) is not None
 
-    def check_source(self, head: Head) -> None:
-        iceberg_history.check_source(head)
+    def check_source(self, ask: Ask, head: Head, columns: tuple[ColumnFact, ...]) -> None:
+        """Reading a snapshot shows the columns it was written with.
+
+        When they changed since, the table has to be written to before it can be pinned.
+        """
+        name = ".".join(head.table)
+        if not head.version:
+            raise Unsupported(f"`{name}` (iceberg), which has no snapshot yet,")
+        pinned = exp.select(exp.Star()).from_(self.at(head.table, head.version))
+        if statements.described(ask(exp.Describe(this=pinned, style="QUERY"))) != columns:
+            raise Unsupported(f"`{name}` (iceberg), whose columns changed since its last snapshot,")
 
     def classify(self, head: Head, mark: Mark | None, used: Columns) -> SourceChange:
         return iceberg_history.classify(head, mark)

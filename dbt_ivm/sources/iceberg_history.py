@@ -6,7 +6,6 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import TableName
 from dbt_ivm.algebra.scalar import call, column
-from dbt_ivm.errors import Unsupported
 from dbt_ivm.sources.facts import Commit, Counts, Head, Mark, Reading, SourceChange
 from dbt_ivm.sources.format import Row, impossible, mapping
 from dbt_ivm.sql.statements import part_of
@@ -14,30 +13,24 @@ from dbt_ivm.sql.statements import part_of
 SUMMARY_KEY = "dbt_ivm"
 """Property of a snapshot's summary that holds the watermark."""
 _KINDS = ("inserted", "updated", "deleted")
-_PARENT, _SCHEMA_THEN, _SCHEMA_NOW = "parent", "schema_then", "schema_now"
+_PARENT, _SCHEMA = "parent", "schema"
 
 
 def snapshots(name: TableName) -> exp.Query:
-    """Every snapshot with its parent, and the schema of the table when it was made and at last.
+    """Every snapshot with its parent and the id of the columns it was written with.
 
     `select … from t.snapshots s left join
-    (select …, min_by(latest_schema_id, timestamp), … from t.metadata_log_entries group by …) m`
+    (select latest_snapshot_id, max(latest_schema_id) … from t.metadata_log_entries group by …) m`
     """
+    schema = exp.alias_(call("max", column("latest_schema_id")), _SCHEMA, quoted=True)
     entries = (
-        exp.select(
-            column("latest_snapshot_id"),
-            _by("min_by", _SCHEMA_THEN),
-            _by("max_by", _SCHEMA_NOW),
-        )
+        exp.select(column("latest_snapshot_id"), schema)
         .from_(part_of(name, "metadata_log_entries"))
         .group_by(column("latest_snapshot_id"))
     )
     columns = ("snapshot_id", "parent_id", "committed_at", "operation", "summary")
     return (
-        exp.select(
-            *(column(c, "s") for c in columns),
-            *(column(c, "m") for c in (_SCHEMA_THEN, _SCHEMA_NOW)),
-        )
+        exp.select(*(column(c, "s") for c in columns), column(_SCHEMA, "m"))
         .from_(exp.alias_(part_of(name, "snapshots"), "s", table=True))
         .join(
             exp.Subquery(this=entries, alias=exp.TableAlias(this=exp.to_identifier("m"))),
@@ -53,11 +46,7 @@ def snapshots(name: TableName) -> exp.Query:
 def commit(row: Row) -> Commit:
     """A row of that query."""
     summary = mapping(row["summary"])
-    told = {
-        _PARENT: row["parent_id"],
-        _SCHEMA_THEN: row[_SCHEMA_THEN],
-        _SCHEMA_NOW: row[_SCHEMA_NOW],
-    }
+    told = {_PARENT: row["parent_id"], _SCHEMA: row[_SCHEMA]}
     return Commit(
         int(row["snapshot_id"]),
         str(row["committed_at"]),
@@ -67,20 +56,6 @@ def commit(row: Row) -> Commit:
         {key: str(value) for key, value in told.items() if value is not None},
         summary,
     )
-
-
-def check_source(head: Head) -> None:
-    """Refuse a table whose head cannot be read as the table is shown.
-
-    Reading a snapshot uses the columns it was written with: when they changed since, the table has
-    to be written to once before it can be pinned.
-    """
-    name = ".".join(head.table)
-    found = next((c for c in head.history if c.version == head.version), None)
-    if found is None:
-        raise Unsupported(f"`{name}` (iceberg), which has no snapshot yet,")
-    if found.parameters.get(_SCHEMA_THEN) != found.parameters.get(_SCHEMA_NOW):
-        raise Unsupported(f"`{name}` (iceberg), whose columns changed since its last snapshot,")
 
 
 def lineage(head: Head) -> tuple[Commit, ...]:
@@ -115,7 +90,7 @@ def classify(head: Head, mark: Mark | None) -> SourceChange:
     if mark.version not in versions:
         return SourceChange(head, mark, Reading.DIFFERENCE, "the table was rolled back or replaced")
     since = line[: versions.index(mark.version)]
-    same_columns = len({c.parameters.get(_SCHEMA_THEN) for c in (*since, line[len(since)])}) == 1
+    same_columns = len({c.parameters.get(_SCHEMA) for c in (*since, line[len(since)])}) == 1
     if same_columns and all(is_neutral(c) for c in since):
         return SourceChange(head, mark, Reading.NOTHING)
     obstacle = _obstacle_to_changelog((*since, line[len(since)]), same_columns)
@@ -128,7 +103,7 @@ def _obstacle_to_changelog(commits: tuple[Commit, ...], same_columns: bool) -> s
     # The changelog shows old rows under the new columns, so a renamed column would look empty.
     if not same_columns:
         return "the columns changed"
-    if any(c.parameters.get(_SCHEMA_THEN) is None for c in commits):
+    if any(c.parameters.get(_SCHEMA) is None for c in commits):
         return "the metadata log does not tell whether columns changed"
     if any(c.metrics.get("total-delete-files", "0") != "0" for c in commits):
         return "delete files, which the changelog cannot read"
@@ -152,8 +127,3 @@ def counts(commit: Commit) -> Counts:
     deleted = int(commit.metrics.get("deleted-records", 0))
     copied = min(added, deleted)
     return Counts(inserted=added - copied, deleted=deleted - copied)
-
-
-def _by(function: str, alias: str) -> exp.Expr:
-    chosen = call(function, column("latest_schema_id"), column("timestamp"))
-    return exp.alias_(chosen, alias, quoted=True)

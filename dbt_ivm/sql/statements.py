@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import TableName
 from dbt_ivm.algebra.scalar import column
+from dbt_ivm.sql.catalog import ColumnFact
 from dbt_ivm.sql.dialect import literal, render, table
 
 
@@ -118,6 +119,16 @@ def describe(style: str, name: TableName, limit: int | None = None) -> exp.Descr
     if limit is not None:  # the place after the name, where Spark takes a partition or a limit
         statement.set("partition", exp.Limit(expression=literal(limit)))
     return statement
+
+
+def described(rows: Sequence[Mapping[str, str]]) -> tuple[ColumnFact, ...]:
+    """The columns that a DESCRIBE begins with."""
+    columns: list[ColumnFact] = []
+    for row in rows:
+        if not row["col_name"] or row["col_name"].startswith("#"):
+            break
+        columns.append(ColumnFact(row["col_name"], row["data_type"]))
+    return tuple(columns)
 
 
 def version_of(name: TableName, version: int) -> exp.Table:

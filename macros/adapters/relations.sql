@@ -14,9 +14,7 @@
 
 {% macro ivm_drop_extent(relation) %}
   {%- if execute -%}
-    {%- set settings = config if config is defined else {} -%}
-    {%- set extent = adapter.ivm_extent_name(
-          relation, settings.get('ivm_schema'), settings.get('ivm_catalog')) -%}
+    {%- set extent = adapter.ivm_extent_name(relation) -%}
     {%- if adapter.ivm_owns(extent) -%}
       {%- do spark__drop_relation(extent) -%}
       {%- do adapter.cache_dropped(extent) -%}

@@ -23,7 +23,5 @@
 
   {{ run_hooks(post_hooks) }}
 
-  {%- set extent = adapter.ivm_extent_name(
-        target_relation, config.get('ivm_schema'), config.get('ivm_catalog')) -%}
-  {{ return({'relations': [target_relation, extent]}) }}
+  {{ return({'relations': [target_relation, adapter.ivm_extent_name(target_relation)]}) }}
 {% endmaterialization %}

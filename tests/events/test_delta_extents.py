@@ -39,7 +39,7 @@ def written_by(change: Callable[[dict], None]) -> Callable[[Shop, str], None]:
         metadata = base64.b64encode(json.dumps(data).encode()).decode()
         shop.spark.conf.set("spark.databricks.delta.commitInfo.userMetadata", metadata)
         try:
-            shop.sql(f"update {{s}}.{name}__ivm set v = 0 where k = 1")
+            shop.sql(f"update {{s}}.{name}__ivm set `__ivm_count` = 0 where k = 1")
         finally:
             shop.spark.conf.unset("spark.databricks.delta.commitInfo.userMetadata")
 
@@ -64,7 +64,7 @@ EVENTS: dict[str, tuple[Callable[[Shop, str], None], str, str]] = {
     "dropped": (running("drop table {m}__ivm"), "full", "the extent is gone"),
     "truncated": (running("truncate table {m}__ivm"), "full", "outside dbt-ivm"),
     "edited": (
-        running("update {m}__ivm set v = 1 where k = 1", "optimize {m}__ivm"),
+        running("update {m}__ivm set `__ivm_count` = 1 where k = 1", "optimize {m}__ivm"),
         "full",
         "the extent was changed by UPDATE outside dbt-ivm",
     ),
@@ -130,12 +130,9 @@ def test_repair_writes_only_what_differs(source, capsys):
     shop.sql("insert into {s}.src values (100, 0, 100)")  # later than the watermark
     before = watermark_of(shop, "m")
     assert "noop (nothing differs)" in operation(shop, capsys, "ivm_repair", "{model: m}")
-    shop.sql("update {s}.m__ivm set v = -1 where k = 0")
+    shop.sql("update {s}.m__ivm set `__ivm_count` = -1 where k = 0")
     shop.sql("delete from {s}.m__ivm where k = 1")
-    shop.sql(
-        "insert into {s}.m__ivm select 77, `__ivm_count`, * except (k, `__ivm_count`)"
-        " from {s}.m__ivm where k = 2"
-    )
+    shop.sql("insert into {s}.m__ivm select 77, * except (k) from {s}.m__ivm where k = 2")
     said = operation(shop, capsys, "ivm_repair", "{model: m}")
     assert "model.shop.m: incremental +1 ~1 -1 (groups that differed: 3)" in said
     after = watermark_of(shop, "m")

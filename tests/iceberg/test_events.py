@@ -9,6 +9,7 @@ from tests.session import Session
 from tests.shop import Shop
 
 MOR = "'write.delete.mode' = 'merge-on-read', 'write.update.mode' = 'merge-on-read'"
+ROWS = "values (1, 1, 10), (2, 2, 20), (3, 1, 30)"
 ICE = {"file_format": "iceberg", "ivm_catalog": "ice"}
 
 
@@ -16,7 +17,7 @@ def table(name: str, properties: str = "'a' = 'b'", clause: str = "") -> list[st
     clauses = f"using iceberg {clause} tblproperties ({properties})"
     return [
         f"create table ice.{{s}}.{name} (id int, k int, v int) {clauses}",
-        f"insert into ice.{{s}}.{name} values (1, 1, 10), (2, 2, 20), (3, 1, 30)",
+        f"insert into ice.{{s}}.{name} select /*+ coalesce(1) */ * from {ROWS}",
     ]
 
 

@@ -83,7 +83,8 @@ def test_three_part_names_and_switching(iced):
         shop.dbt("run")
         assert shop.sql("show tables in ice.{s}_x") == []
     finally:
-        shop.sql("drop schema ice.{s}_x cascade")
+        shop.sql(f"drop table if exists ice.{{s}}_x.{extent}")
+        shop.sql("drop schema ice.{s}_x")
 
 
 def test_a_model_in_the_other_catalog(iced):

@@ -18,7 +18,7 @@ from dbt_ivm.sources.formats import FORMATS, classify
 from dbt_ivm.sources.iceberg_history import commit, counts, snapshots
 from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.dialect import render
-from tests.planner.facts import ShopCatalog, analyzed, built, facts, types_of
+from tests.planner.facts import ShopCatalog, analyzed, built, columns, facts, types_of
 
 NAME = ("ice", "shop", "Orders")
 ICEBERG = FORMATS["iceberg"]
@@ -27,16 +27,14 @@ ADDED = {"added-data-files": "1", "added-records": "3"}
 
 
 def snapshot(number: int, parent: int | None, operation: str = "append", **told: object) -> Commit:
-    """One snapshot; `schema` is the table's when it was made, `now` its last one."""
-    schema = told.get("schema", "0")
+    """One snapshot; `schema` is the id of the columns it was written with."""
     row = {
         "snapshot_id": number,
         "parent_id": parent,
         "committed_at": f"t{number}",
         "operation": operation,
         "summary": told.get("summary", ADDED),
-        "schema_then": schema,
-        "schema_now": told.get("now", schema),
+        "schema": told.get("schema", "0"),
     }
     return commit(row)
 
@@ -88,11 +86,17 @@ def test_a_snapshot_that_is_gone_means_a_rebuild():
 
 
 def test_a_table_is_read_as_it_is_shown_or_not_at_all():
-    ICEBERG.check_source(table(snapshot(103, 102)))
-    with pytest.raises(Unsupported, match="whose columns changed since its last snapshot"):
-        ICEBERG.check_source(table(snapshot(103, 102, schema="0", now="1")))
+    def ask(statement: exp.Expr) -> list[Row]:
+        assert "VERSION AS OF 103" in render(statement)
+        return [{"col_name": "k", "data_type": "int"}]
+
+    head = table(snapshot(103, 102))
+    ICEBERG.check_source(ask, head, columns("k int"))
+    for other in ("k bigint", "k int, v int", "j int"):
+        with pytest.raises(Unsupported, match="whose columns changed since its last snapshot"):
+            ICEBERG.check_source(ask, head, columns(other))
     with pytest.raises(Unsupported, match="which has no snapshot yet"):
-        ICEBERG.check_source(Head(NAME, "", 0, "", True, (), "iceberg"))
+        ICEBERG.check_source(ask, Head(NAME, "", 0, "", True, (), "iceberg"), columns("k int"))
 
 
 def test_only_ancestors_are_the_history_of_a_head():
@@ -151,6 +155,7 @@ def test_a_change_is_merged_into_a_branch_and_published():
     ("message", "trouble"),
     [
         ("Cannot fast-forward: main is not an ancestor of ivm_w1", Trouble.CONFLICT),
+        ("CommitFailedException: Cannot commit: stale metadata", Trouble.BUSY),
         ("Delete files are currently not supported in changelog scans", Trouble.FEED_REFUSED),
         ("Cannot find snapshot with ID 7", Trouble.HISTORY_LOST),
         ("[TABLE_OR_VIEW_NOT_FOUND] x", None),
