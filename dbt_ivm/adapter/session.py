@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.exceptions import FailedToConnectError
 from dbt_common.exceptions import DbtDatabaseError
+from sqlglot import exp
 
 from dbt_ivm.adapter import embedded
 from dbt_ivm.adapter.messages import message_of
+from dbt_ivm.sql.dialect import render
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -131,9 +133,8 @@ def literal(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, datetime.datetime):
-        return f"'{value.isoformat(sep=' ')}'"
-    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+        value = value.isoformat(sep=" ")
+    return render(exp.Literal.string(str(value)))
 
 
 def _refuse_connect(parameters: Mapping[str, str]) -> None:

@@ -66,8 +66,10 @@ def home() -> Path:
 
 def command(spark, folder: Path, port: int) -> list[str]:
     given = spark.sparkContext.getConf()
-    # On the class path: jars of --packages are gone once the first client session closes.
-    jars = ":".join(jar.removeprefix("file://") for jar in given.get("spark.jars").split(","))
+    # On the class path: jars of --packages are gone once the first client session closes. Delta's
+    # alone: what it needs besides comes with Spark, in versions that fit together.
+    paths = [jar.removeprefix("file://") for jar in given.get("spark.jars").split(",")]
+    jars = ":".join(path for path in paths if Path(path).name.startswith("io.delta_"))
     kept = (
         "spark.sql.extensions",
         "spark.sql.catalog.spark_catalog",

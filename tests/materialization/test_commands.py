@@ -58,22 +58,17 @@ def test_a_sample_never_moves_a_watermark(shop):
     shop.check("m")
 
 
-def test_docs_show_the_model_and_none_of_its_hidden_columns(source):
+def test_docs_show_a_model_as_they_show_a_view(source):
     shop = source
-    shop.model("m", SQL, persist_docs={"relation": True, "columns": True})
-    columns = [{"name": "n", "description": "How many"}]
-    shop.properties({"models": [{"name": "m", "description": "Counts", "columns": columns}]})
+    shop.model("m", SQL)
+    shop.model("plain", SQL, materialized="view")
     shop.run()
     shop.dbt("docs", "generate")
     nodes = json.loads((shop.folder / "target/catalog.json").read_text())["nodes"]
-    assert list(nodes) == ["model.shop.m"]
-    shown = nodes["model.shop.m"]
-    assert shown["metadata"]["type"] == "view"
-    assert {c["name"]: (c["type"], c["comment"]) for c in shown["columns"].values()} == {
-        "k": ("bigint", None),
-        "n": ("bigint", "How many"),
-        "v": ("bigint", None),
-    }
+    shown, plain = nodes["model.shop.m"], nodes["model.shop.plain"]
+    assert list(shown["columns"]) == ["k", "n", "v"]
+    assert shown["columns"] == plain["columns"]
+    assert shown["metadata"] == {**plain["metadata"], "name": "m"}
 
 
 def test_explain_before_and_after_the_first_build(source, capsys):
