@@ -19,7 +19,8 @@ from dbt_ivm.adapter.consistency import consistency_query
 from dbt_ivm.adapter.requests import existing_relation, extent_of, request_of, table_name
 from dbt_ivm.adapter.response import IvmResponse, response_of
 from dbt_ivm.adapter.runner import Runner
-from dbt_ivm.adapter.spark_facts import Pins, Row
+from dbt_ivm.adapter.spark_facts import Pins
+from dbt_ivm.adapter.wire import Row, rows_of
 from dbt_ivm.errors import IvmError, Unsupported
 from dbt_ivm.plan.explain import explain
 
@@ -34,8 +35,7 @@ class _ThreadSession:
 
     def run(self, sql: str) -> list[Row]:
         _, cursor = self._connections.add_query(sql, auto_begin=False)
-        names = [field[0] for field in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall() or ()]
+        return rows_of(cursor)
 
     @contextmanager
     def settings(self, values: Mapping[str, str]) -> Iterator[None]:

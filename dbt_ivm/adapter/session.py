@@ -41,6 +41,7 @@ def connect(credentials: IvmCredentials) -> SessionHandle:
         raise FailedToConnectError(embedded.NO_PYSPARK)
     with _starting:
         session = _branch(_base(credentials))
+    _quieten()
     _apply(session, parameters)
     return SessionHandle(session)
 
@@ -169,6 +170,13 @@ def _branch(base: SparkSession) -> SparkSession:
     if base is _own:
         return base.newSession()
     return SparkSession(base.sparkContext, base._jsparkSession.cloneSession())
+
+
+def _quieten() -> None:
+    """dbt reports an error; pyspark would write it to stderr too, with the stack of the JVM."""
+    from pyspark.logger import PySparkLogger
+
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
 
 
 def _apply(session: SparkSession, parameters: Mapping[str, str]) -> None:
