@@ -19,8 +19,8 @@ from dbt_ivm.adapter.consistency import consistency_query
 from dbt_ivm.adapter.requests import existing_relation, extent_of, request_of, table_name
 from dbt_ivm.adapter.response import IvmResponse, response_of
 from dbt_ivm.adapter.runner import Runner
-from dbt_ivm.adapter.spark_facts import Pins
-from dbt_ivm.adapter.wire import Row, rows_of
+from dbt_ivm.adapter.spark_facts import Pins, Row
+from dbt_ivm.adapter.wire import rows_of
 from dbt_ivm.errors import IvmError, Unsupported
 from dbt_ivm.plan.explain import explain
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
-Row = Mapping[str, Any]
+from dbt_ivm.adapter.spark_facts import Row
 
 # Hive prints `{"a":"1","b":"["x","y"]","c":null}` and escapes nothing: an entry ends where the next
 # key or the end of the map follows.
