@@ -13,11 +13,12 @@ _ENTRY = re.compile(r'"(?P<key>[^"]+)":(?:null|"(?P<value>.*?)")(?=,"[^"]+":|}$)
 
 
 def rows_of(cursor: Any) -> list[Row]:
-    """All rows of a cursor, by column name."""
+    """All rows of a cursor, by column name; none for a statement without a result."""
     fields = [(field[0], str(field[1])) for field in cursor.description or ()]
+    rows = cursor.fetchall() if fields else ()
     return [
         {name: _value(cell, type_) for (name, type_), cell in zip(fields, row, strict=True)}
-        for row in cursor.fetchall() or ()
+        for row in rows
     ]
 
 
