@@ -30,12 +30,14 @@ from dbt_ivm.sql.render import to_query
 class Shop:
     """One schema: Delta sources `s_*` made by the test, and the models of a dbt project."""
 
-    def __init__(self, spark: SparkSession, folder: Path, schema: str, threads: int = 4) -> None:
+    def __init__(
+        self, spark: SparkSession, folder: Path, schema: str, threads: int = 4, **more: Any
+    ) -> None:
         self.spark, self.folder, self.schema = spark, folder, schema
         spark.sql(f"create schema if not exists {schema}")
         (folder / "models").mkdir(parents=True)
         self._write("dbt_project.yml", {"name": "shop", "version": "1.0", "profile": "shop"})
-        target = {"type": "ivm", "method": "session", "schema": schema, "threads": threads}
+        target = {"type": "ivm", "method": "session", "schema": schema, "threads": threads, **more}
         self._write("profiles.yml", {"shop": {"target": "t", "outputs": {"t": target}}})
 
     def _write(self, name: str, content: Any) -> None:

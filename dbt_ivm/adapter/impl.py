@@ -24,6 +24,7 @@ from dbt_ivm.adapter.requests import existing_relation, extent_in_project, reque
 from dbt_ivm.adapter.response import IvmResponse, response_of
 from dbt_ivm.adapter.runner import Runner
 from dbt_ivm.adapter.spark_facts import Pins
+from dbt_ivm.adapter.wire import rows_of
 from dbt_ivm.errors import IvmError, Unsupported
 from dbt_ivm.plan.explain import explain
 from dbt_ivm.sources.format import Row
@@ -39,8 +40,7 @@ class _ThreadSession:
 
     def run(self, sql: str) -> list[Row]:
         _, cursor = self._connections.add_query(sql, auto_begin=False)
-        names = [field[0] for field in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall() or ()]
+        return rows_of(cursor)
 
     @contextmanager
     def settings(self, values: Mapping[str, str]) -> Iterator[None]:

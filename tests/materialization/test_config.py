@@ -99,6 +99,15 @@ def test_wrong_settings_are_named_with_what_is_allowed(source, config, words):
         assert word in message
 
 
+def test_a_database_is_left_out_of_names_as_by_dbt_spark(source):
+    source.model("m", "select k from {s}.src", database="elsewhere")
+    source.model("plain", "select k from {s}.src", database="elsewhere", materialized="view")
+    results = source.dbt("run").result.results
+    names = {result.node.relation_name for result in results}
+    assert names == {f"{source.schema}.m", f"{source.schema}.plain"}
+    source.check("m")
+
+
 def test_sql_without_a_rule(source):
     shop = source
     shop.model("m", "select k from {s}.src sort by k")
