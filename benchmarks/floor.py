@@ -113,7 +113,7 @@ class Floor:
         if not changes:
             return ModelRun(0.0, Work(), {"statements": 0})
         sql = MERGES[name].format(**self._places(changes))
-        self._meter.read()
+        self._meter.skip()
         begun, started = datetime.now(timezone.utc), perf_counter()
         self._spark.sql(sql)
         seconds = perf_counter() - started

@@ -15,7 +15,7 @@ from benchmarks.changes import Batch, Range
 from benchmarks.floor import SCHEMA as FLOOR_SCHEMA
 from benchmarks.floor import Floor
 from benchmarks.settings import Options, machine, spark_settings, versions
-from benchmarks.sides import Project, SideRun
+from benchmarks.sides import MERGE, Project, SideRun
 from benchmarks.spark import Meter
 
 SOURCES = "tpch"
@@ -67,7 +67,8 @@ class _Scale:
         built = self._build()
         # The first refresh compiles what later ones reuse: it is made, checked, and not counted.
         orders = self._options.changes(self._scale, self._rows["orders"])
-        self._case(Batch(1, max(orders), self._options.seed), turn=0)
+        smallest = min(n for n in (*orders, self._options.growth_orders) if n)
+        self._case(Batch(1, smallest, self._options.seed), turn=0)
         number, cases = 1, []
         for repeat in range(self._options.repeats):
             for wanted in orders:
@@ -101,7 +102,8 @@ class _Scale:
         sides = self._options.sides
         runs: dict[str, SideRun] = {}
         for side in (*sides[turn % len(sides) :], *sides[: turn % len(sides)]):
-            runs[side] = self._floor.run(ranges) if side == "floor" else self._run(side, ranges)
+            floor = side == "floor"
+            runs[side] = self._floor.run(ranges) if floor else self._project.run(side, ranges)
             self._say(f"  {side} {runs[side].seconds:.1f} s")
         return {
             "orders": batch.orders,
@@ -111,24 +113,22 @@ class _Scale:
             "differences": self._differences(runs),
         }
 
-    def _run(self, side: str, ranges: dict[str, Range]) -> SideRun:
-        return self._project.run(side, ranges)
-
     def _differences(self, runs: dict[str, SideRun]) -> dict[str, dict[str, int]]:
         """Rows in which each side differs from full refresh; only merges may differ at all."""
         found: dict[str, dict[str, int]] = {}
         for side, run in runs.items():
             if side == "table" or "table" not in runs:
                 continue
-            pairs = ((m, f"{SCHEMAS[side]}.{self._stored(side, m)}") for m in run.models)
+            suffix = MERGE if side == "incremental" else ""
             found[side] = {
-                m: check.differences(self._spark, t, f"{SCHEMAS['table']}.{m}") for m, t in pairs
+                model: check.differences(
+                    self._spark,
+                    f"{SCHEMAS[side]}.{model}{suffix}",
+                    f"{SCHEMAS['table']}.{model}",
+                )
+                for model in run.models
             }
             wrong = {m: n for m, n in found[side].items() if n}
             if wrong and side != "incremental":
                 raise SystemExit(f"{side} differs from full refresh, rows per model: {wrong}")
         return found
-
-    @staticmethod
-    def _stored(side: str, model: str) -> str:
-        return f"{model}_merge" if side == "incremental" else model

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +48,14 @@ make bench-report RESULT=benchmarks/results/….json   # writes this page
 def write(result: dict[str, Any], docs: Path) -> None:
     """Write the page and the plots it shows."""
     pictures = docs / "benchmarks"
-    pictures.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(pictures, ignore_errors=True)
+    pictures.mkdir(parents=True)
     sized, grown = fractions(result), growth(result)
     parts = [_intro(result), _conditions(result), *targets.section(result)]
     if sized:
         parts += _project(sized, pictures)
         for group in sized:
-            parts.append(_models(group))
+            parts += _models(group, pictures)
         parts += [_merges(sized), _floor(sized), _phases(sized)]
     if len(grown) > 1:
         parts += _growth(grown, pictures)
@@ -127,7 +129,7 @@ def share(group: Group) -> str:
     return f"{group.fraction * 100:.3g} %" if group.orders else "none"
 
 
-def _models(group: Group) -> str:
+def _models(group: Group, pictures: Path) -> list[str]:
     rows: list[tuple[object, ...]] = []
     for model in sorted(group.models("ivm")):
         full, ivm = group.seconds("table", model), group.seconds("ivm", model)
@@ -137,7 +139,11 @@ def _models(group: Group) -> str:
         rows.append((*row, *spark, *read, group.strategies(model)))
     header = ("model", "full s", "ivm s", "ivm / full", "statements", "full jobs", "ivm jobs")
     shown = table((*header, "full rows read", "ivm rows read", "strategy"), rows)
-    return f"### Orders changed: {share(group)}\n\n" + shown + _reasons(group)
+    text = f"### Orders changed: {share(group)}\n\n" + shown + _reasons(group)
+    if not group.orders:
+        return [text]
+    plots.per_model(group, pictures / f"models-{group.orders}.png")
+    return [text, f"![each model](benchmarks/models-{group.orders}.png)\n"]
 
 
 def _reasons(group: Group) -> str:

@@ -66,7 +66,9 @@ class Project:
         if side == "incremental":
             selected = [f"+{name}{MERGE}" for name in self.merged]
             more = (*more, "--vars", json.dumps({"changes": changes or {}}))
-        self._meter.read()
+        if not selected:
+            return SideRun(0.0, Work(), {})
+        self._meter.skip()
         started = perf_counter()
         with phases() as timed:
             results = self.dbt(side, "run", "--select", *selected, *more)

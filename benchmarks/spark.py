@@ -15,7 +15,7 @@ from dbt_ivm.adapter import embedded
 from dbt_ivm.adapter.credentials import IvmCredentials
 
 # What the status store keeps must last for one dbt run over the whole project.
-_RETAINED = {"spark.ui.retainedJobs": "20000", "spark.ui.retainedStages": "40000"}
+_RETAINED = {"spark.ui.retainedJobs": "5000", "spark.ui.retainedStages": "20000"}
 
 
 def start(folder: Path, parameters: dict[str, str] | None = None) -> SparkSession:
@@ -48,22 +48,23 @@ class Meter:
     """Jobs of a Spark from its status store, which is there without the web interface."""
 
     def __init__(self, spark: SparkSession) -> None:
-        jvm: Any = spark.sparkContext._jvm
-        self._store = spark.sparkContext._jsc.sc().statusStore()
+        context: Any = spark.sparkContext
+        jvm = context._jvm
+        self._store = context._jsc.sc().statusStore()
+        self._bus = context._jsc.sc().listenerBus()
         self._mapper = jvm.org.apache.spark.status.api.v1.JacksonMessageWriter().mapper()
-        self._bus = spark.sparkContext._jsc.sc().listenerBus()
-        self._first_job = 0
-        self._first_stage = 0
+        self._new_list = jvm.java.util.ArrayList
+        self._last_job = -1
+        self.skip()
         self.jobs: list[tuple[datetime, Work]] = []
-        self.read()
 
     def read(self) -> None:
         """Take over the jobs since the last call; called when nothing runs."""
-        self._bus.waitUntilEmpty()
-        stages = {s["stageId"]: _stage_work(s) for s in self._json(self._stages())}
-        found = [j for j in self._json(self._store.jobsList(None)) if j["jobId"] >= self._first_job]
-        self.jobs = [(_time(job["submissionTime"]), _job_work(job, stages)) for job in found]
-        self._first_job = max((j["jobId"] + 1 for j in found), default=self._first_job)
+        self.jobs = [(_time(job["submissionTime"]), self._work(job)) for job in self._new_jobs()]
+
+    def skip(self) -> None:
+        """Forget the jobs since the last call."""
+        self._new_jobs()
 
     def between(self, start: datetime, end: datetime) -> Work:
         """The work of the jobs that were submitted in a span of time."""
@@ -79,19 +80,24 @@ class Meter:
             total.add(work)
         return total
 
-    def _stages(self) -> Any:
-        return self._store.stageList(None, False, False, None, None)
+    def _new_jobs(self) -> list[dict[str, Any]]:
+        self._bus.waitUntilEmpty()
+        jobs = self._json(self._store.jobsList(None))
+        new = [job for job in jobs if job["jobId"] > self._last_job]
+        self._last_job = max((job["jobId"] for job in new), default=self._last_job)
+        return new
+
+    def _work(self, job: dict[str, Any]) -> Work:
+        stages = self._new_list()
+        for stage in job["stageIds"]:
+            stages.add(self._store.lastStageAttempt(stage))
+        work = Work(jobs=1)
+        for stage in self._json(stages):
+            work.add(_stage_work(stage))
+        return work
 
     def _json(self, value: Any) -> Any:
         return json.loads(self._mapper.writeValueAsString(value))
-
-
-def _job_work(job: dict[str, Any], stages: dict[int, Work]) -> Work:
-    # A stage belongs to the first job that lists it; later jobs skip it and reuse its output.
-    work = Work(jobs=1)
-    for stage in job["stageIds"]:
-        work.add(stages.pop(stage, Work()))
-    return work
 
 
 def _stage_work(stage: dict[str, Any]) -> Work:
