@@ -30,7 +30,8 @@ merge into {floor}.priority_totals t using (
 ) s on t.priority = s.o_orderpriority and t.month = s.month
 when matched and t.orders + s.orders = 0 then delete
 when matched then update set orders = t.orders + s.orders, revenue = t.revenue + s.revenue
-when not matched then insert values (s.o_orderpriority, s.month, s.orders, s.revenue)""",
+when not matched then insert (priority, month, orders, revenue)
+  values (s.o_orderpriority, s.month, s.orders, s.revenue)""",
     # An aggregate of a join. The terms are ordered so that the largest table is read as it is now.
     "revenue_by_nation": """
 merge into {floor}.revenue_by_nation t using (
@@ -58,7 +59,8 @@ merge into {floor}.revenue_by_nation t using (
 when matched and t.line_items + s.n = 0 then delete
 when matched then update set line_items = t.line_items + s.n,
   revenue = t.revenue + s.revenue, quantity = t.quantity + s.quantity
-when not matched then insert values (s.r_name, s.n_name, s.month, s.n, s.revenue, s.quantity)""",
+when not matched then insert (region, nation, month, line_items, revenue, quantity)
+  values (s.r_name, s.n_name, s.month, s.n, s.revenue, s.quantity)""",
     # A join without aggregate: the orders touched are read again, lines that left are deleted.
     "fct_order_lines": """
 merge into {floor}.fct_order_lines t using (

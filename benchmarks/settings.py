@@ -35,6 +35,8 @@ class Options:
     growth_orders: int = 1500
     """Orders in that change."""
     repeats: int = 3
+    warm_up: bool = True
+    """Whether a first refresh, which compiles what later ones reuse, is made and not counted."""
     threads: int = 1
     models: tuple[str, ...] = ()
     """Models to measure, with what they refer to; empty means all."""

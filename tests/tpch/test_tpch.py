@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from benchmarks import changes, data
 from benchmarks.changes import Batch
+from benchmarks.sides import PROJECT
 from tests.shop import Shop
 
-QUERIES = sorted(Path("benchmarks/project/models/tpch").glob("q*.sql"))
+QUERIES = sorted((PROJECT / "models/tpch").glob("q*.sql"))
 NAMES = [path.stem for path in QUERIES]
 SCALE = 0.01
 ROUNDS = 3
