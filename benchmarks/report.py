@@ -37,7 +37,7 @@ make bench-report RESULT=benchmarks/results/….json   # writes this page
   **merge**: hand-written `incremental` models that read the change data feed and recompute what
   it touches; their versions are remembered for them. **floor**: one MERGE written by hand, sent
   straight to Spark. The last two exist for some models.
-- Seconds of the project are those of the command `dbt run`, {threads} thread(s), in a process that
+- Seconds of the project are those of the command `dbt run --threads {threads}`, in a process that
   has imported dbt and started Spark; seconds of a model are those that dbt reports.
 - After every batch each model of `ivm` and the floor is compared with full refresh, duplicates
   included, outside the measured time. One different row ends the benchmark. Rows in which the
@@ -193,9 +193,10 @@ def _phases(sized: list[Group]) -> str:
     rows: list[tuple[object, ...]] = []
     for group in sized:
         models = group.models("ivm")
-        spent = {n: [max(group.phase(m, n), default=0.0) for m in models] for n in names}
-        rows.append((share(group), *(sum(spent[n]) for n in names), max(spent["planning"]) * 1000))
-    text = "Seconds of all models together: planning in Python, statements that look up facts, "
+        sums = [sum(middle(group.phase(model, name)) for model in models) for name in names]
+        slowest = max(max(group.phase(model, "planning")) for model in models)
+        rows.append((share(group), *sums, slowest * 1000))
+    text = "Seconds of all models together: planning in Python, statements that look up facts,\n"
     text += "statements that apply. The last column is the slowest planning of one model.\n\n"
     header = ("orders changed", "planning s", "facts s", "applying s", "slowest planning ms")
     return "## Where the time of ivm goes\n\n" + text + table(header, rows)

@@ -44,6 +44,11 @@ class Options:
     seed: int = 1
     start_up: bool = True
 
+    def __post_init__(self) -> None:
+        unknown = set(self.sides) - set(SIDES)
+        if unknown or not {"table", "ivm"} <= set(self.sides):
+            raise SystemExit(f"Sides are {', '.join(SIDES)}; the first two are always needed.")
+
     @property
     def scales(self) -> tuple[float, ...]:
         return tuple(sorted({*self.growth, *((self.scale,) if self.fractions else ())}))

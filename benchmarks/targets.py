@@ -19,7 +19,8 @@ def section(result: dict[str, Any]) -> list[str]:
         measured = "-" if figure is None else f"{figure:.3g}"
         reached = "-" if figure is None else "yes" if figure <= target else "no"
         lines.append(f"| {what} | {target:g} | {measured} | {reached} |")
-    text = "The targets hold for scale factor 1 on two cores; ratios are ivm over the other.\n\n"
+    text = "The targets hold for scale factor 1 on two cores; this run was made at scale factor\n"
+    text += f"{result['options']['scale']:g}. Ratios are those of ivm to the other.\n\n"
     return ["## Targets\n", text + "\n".join(lines) + "\n"]
 
 
