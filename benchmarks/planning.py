@@ -10,8 +10,8 @@ from unittest.mock import patch
 
 from dbt_ivm.adapter import impl
 from dbt_ivm.adapter.runner import Outcome, Request, Runner
-from dbt_ivm.adapter.spark_facts import Row
 from dbt_ivm.plan.model import RefreshPlan
+from dbt_ivm.sources.format import Row
 
 
 @dataclass

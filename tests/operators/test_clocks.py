@@ -12,9 +12,7 @@ def test_a_window_slides_without_any_change_of_its_source(shop):
         " union all select 2, current_timestamp() + interval 20 seconds, current_date()"
         " union all select 3, current_timestamp() - interval 40 days, current_date() - 40"
     )
-    shop.model(
-        "past", "select id, at from {s}.events where at <= now()", ivm_refresh="incremental"
-    )
+    shop.model("past", "select id, at from {s}.events where at <= now()", ivm_refresh="incremental")
     shop.model(
         "recent",
         "select count(*) as n from {s}.events where day >= current_date() - interval 30 days",
