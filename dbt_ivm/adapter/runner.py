@@ -252,7 +252,8 @@ def _overtaken(request: Request) -> IvmError:
 
 def _trouble(plan: RefreshPlan, extent: TableFormat, message: str) -> Trouble | None:
     """What an error means to the formats that take part in a refresh."""
-    forms = (extent, *(FORMATS[change.head.format] for change in plan.changes))
+    formats = [change.head.format for change in plan.changes]
+    forms = (extent, *(FORMATS[name] for name in formats if name in FORMATS))
     found = (form.trouble(message) for form in forms)
     return next((trouble for trouble in found if trouble is not None), None)
 
@@ -264,6 +265,8 @@ def _rows_read(plan: RefreshPlan) -> int | None:
     total = 0
     for change in plan.changes:
         if change.reading is Reading.NOTHING or change.mark is None:
+            continue
+        if change.head.format not in FORMATS:  # the time: it has no rows to be read
             continue
         line = FORMATS[change.head.format].lineage(change.head)
         versions = [commit.version for commit in line]
