@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -179,19 +179,31 @@ class Runner:
         plan = outcome.plan
         form = FORMATS[request.settings.file_format]
         last = max((n for n, step in enumerate(plan.steps) if step.commits), default=None)
-        for number, step in enumerate(plan.steps):
-            if not step.commits or plan.watermark is None:
-                self._repeatable(step, form)
-                continue
-            rows, trouble = self._send(step, form, plan, request)
-            if trouble is None and number == last:
-                trouble = self._verify(form, plan.watermark, request, outcome, rows)
-            if trouble is not None:
-                return trouble
+        try:
+            for number, step in enumerate(plan.steps):
+                if step.tidies:
+                    continue
+                if not step.commits or plan.watermark is None:
+                    self._repeatable(step, form)
+                    continue
+                rows, trouble = self._send(step, form, plan, request)
+                if trouble is None and number == last:
+                    trouble = self._verify(form, plan.watermark, request, outcome, rows)
+                if trouble is not None:
+                    return trouble
+        finally:
+            self._tidy(plan)
         self._pins.forget(request.view, request.extent)
         outcome.rows_read = _rows_read(plan)
         outcome.statements = self._statements
         return None
+
+    def _tidy(self, plan: RefreshPlan) -> None:
+        """Let go of what was kept for the refresh; if that fails it goes with the session."""
+        for step in plan.steps:
+            if step.tidies:
+                with suppress(DbtRuntimeError):
+                    self._run(step.sql)
 
     def _repeatable(self, step: Step, form: TableFormat, attempts: int = _ATTEMPTS) -> list[Row]:
         """A statement that may be sent again: the table was busy, or a view not there.

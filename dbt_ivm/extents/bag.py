@@ -23,13 +23,14 @@ from dbt_ivm.algebra.nodes import (
 from dbt_ivm.algebra.predicates import same_columns
 from dbt_ivm.algebra.projections import select_columns
 from dbt_ivm.algebra.scalar import Scalar, call, column, ref
+from dbt_ivm.algebra.stability import unstable_columns
 from dbt_ivm.delta.partitions import reads_old_states, touched_parts
 from dbt_ivm.delta.restrict import key_names, restrict
 from dbt_ivm.delta.rules import Changes, added, new, weighted
-from dbt_ivm.extents.base import Extent, from_change, named, signed
+from dbt_ivm.extents.base import Extent, from_change, named, not_repeatable, signed
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.sql.dialect import literal, spark_type
-from dbt_ivm.sql.render import ReadScan, to_query
+from dbt_ivm.sql.render import ReadScan
 from dbt_ivm.sql.statements import Merge
 
 
@@ -71,14 +72,24 @@ class BagExtent(Extent):
         moved = exp.NEQ(this=column(COUNT), expression=literal(0))
         return Filter(named("change", rows), Scalar(moved))
 
+    def hazard(self, changes: Changes) -> str:
+        shaky = unstable_columns(self.node)
+        if not shaky or self._parts(changes) is not None:
+            return ""
+        return not_repeatable(shaky)
+
+    def _parts(self, changes: Changes) -> tuple[tuple[str, ...], Node] | None:
+        """The touched parts of the rows, where recomputing them beats evaluating old states."""
+        if not reads_old_states(self.node, changes) and not unstable_columns(self.node):
+            return None
+        return touched_parts(self.node, self.keys, changes)
+
     def _signed(self, changes: Changes) -> Node:
         """The delta of the rows; where whole parts of them are recomputed, against what is stored.
 
         ΔQ = Q_new ⋉ K − stored ⋉ K
         """
-        if not reads_old_states(self.node, changes):
-            return signed(self.node, self.keys, changes)
-        parts = touched_parts(self.node, self.keys, changes)
+        parts = self._parts(changes)
         if parts is None:
             return signed(self.node, self.keys, changes)
         columns, touched = parts
@@ -91,15 +102,17 @@ class BagExtent(Extent):
 
     def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
         merged = exp.Add(this=column(COUNT, "t"), expression=column(COUNT, "d"))
+        source = self._source(changes, read_scan)
         return Merge(
             self.table,
-            to_query(self.change(changes), read_scan),
+            source.query,
             self.keys,
             delete_if=exp.EQ(this=merged, expression=literal(0)),
             update_if=None,
             update={COUNT: merged.copy()},
             insert_if=None,
             insert=from_change(self.stored),
+            kept=source.kept,
         )
 
 

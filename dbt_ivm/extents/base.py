@@ -11,9 +11,10 @@ from sqlglot import exp
 from dbt_ivm.algebra.nodes import Field, Item, Named, Node, Project, Scan, TableName
 from dbt_ivm.algebra.projections import select_columns
 from dbt_ivm.algebra.scalar import Scalar, column
+from dbt_ivm.algebra.stability import ROWS
 from dbt_ivm.delta.rules import Changes, delta
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
-from dbt_ivm.sql.render import ReadScan
+from dbt_ivm.sql.render import Prepared, ReadScan, prepared
 from dbt_ivm.sql.statements import Merge
 
 
@@ -54,10 +55,18 @@ class Extent(ABC):
     def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
         """The MERGE that applies `change`."""
 
+    def hazard(self, changes: Changes) -> str:
+        """Why a change cannot be applied this time: the stored state cannot be told from it."""
+        return ""
+
     def scan(self, prefix: str = "", more: tuple[str, ...] = ()) -> Scan:
         """The extent as a table, its columns optionally under other names."""
         names = (*self.stored, *more)
         return Scan(self.table, tuple(Field(prefix + name, name, "") for name in names))
+
+    def _source(self, changes: Changes, read_scan: ReadScan) -> Prepared:
+        """The query of `change`; what it keeps is named after the table, one model at a time."""
+        return prepared(self.change(changes), read_scan, f"{HIDDEN_PREFIX}{self.table[-1]}")
 
     def _finished(self, values: Mapping[str, exp.Expr], source: Node) -> Node:
         return Project(source, tuple(Item(name, Scalar(tree)) for name, tree in values.items()))
@@ -69,6 +78,12 @@ def signed(node: Node, columns: tuple[str, ...], changes: Changes) -> Node:
     if changed is None:
         raise AssertionError("nothing changed: there is nothing to merge")
     return select_columns(changed, (*columns, WEIGHT))
+
+
+def not_repeatable(columns: frozenset[str]) -> str:
+    """The reason to rebuild where values cannot be recomputed as they were."""
+    shown = ", ".join(f"`{name}`" for name in sorted(columns - {ROWS})) or "a filter"
+    return f"{shown} cannot be recomputed exactly as it was (floats, or rows in no fixed order)"
 
 
 def named(name: str, node: Node) -> Named:

@@ -35,7 +35,7 @@ from dbt_ivm.delta.rules import Changes, new
 from dbt_ivm.extents.base import Extent, from_change, named, signed
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX
 from dbt_ivm.sql.dialect import literal
-from dbt_ivm.sql.render import ReadScan, to_query
+from dbt_ivm.sql.render import ReadScan
 from dbt_ivm.sql.statements import Merge
 
 _STORED = HIDDEN_PREFIX + "t_"
@@ -82,15 +82,17 @@ class ChangeTableExtent(Extent):
 
     def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
         gone = exp.EQ(this=self._slot(COUNT).merged(), expression=literal(0))
+        source = self._source(changes, read_scan)
         return Merge(
             self.table,
-            to_query(self.change(changes), read_scan),
+            source.query,
             self.keys,
             delete_if=gone if self.keys else None,
             update_if=exp.or_(*(slot.differs() for slot in self.slots)),
             update={slot.name: slot.merged() for slot in self.slots},
             insert_if=exp.GT(this=column(COUNT, "d"), expression=literal(0)),
             insert=from_change(self.keys) | {slot.name: slot.inserted() for slot in self.slots},
+            kept=source.kept,
         )
 
     def _slot(self, name: str) -> Slot:

@@ -22,13 +22,14 @@ from dbt_ivm.algebra.nodes import (
 )
 from dbt_ivm.algebra.predicates import same_columns
 from dbt_ivm.algebra.scalar import Scalar, call, column, ref
+from dbt_ivm.algebra.stability import ROWS, unstable_columns
 from dbt_ivm.delta.keywise import touched_keys
 from dbt_ivm.delta.partitions import reads_old_states, touched_parts
 from dbt_ivm.delta.restrict import key_names, restrict
 from dbt_ivm.delta.rules import Changes, new
-from dbt_ivm.extents.base import Extent, from_change, named
+from dbt_ivm.extents.base import Extent, from_change, named, not_repeatable
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX
-from dbt_ivm.sql.render import ReadScan, to_query
+from dbt_ivm.sql.render import ReadScan
 from dbt_ivm.sql.statements import Merge
 
 VALUE_PREFIX = HIDDEN_PREFIX + "value_"
@@ -84,24 +85,36 @@ class KeywiseExtent(Extent):
             if n not in self.incomparable
         ]
         always = bool(self.incomparable)
+        source = self._source(changes, read_scan)
         return Merge(
             self.table,
-            to_query(self.change(changes), read_scan),
+            source.query,
             self.keys,
             delete_if=missing if self.keys else None,
             update_if=None if always else exp.or_(*differs),
             update=from_change(tuple(values)),
             insert_if=exp.Not(this=missing.copy()) if self.keys else None,
             insert=from_change(self.stored),
+            kept=source.kept,
         )
+
+    def hazard(self, changes: Changes) -> str:
+        shaky = unstable_columns(self.node.input) & {*self.keys, ROWS}
+        if not shaky or not self.keys or self._parts(changes) is not None:
+            return ""
+        return not_repeatable(shaky)
+
+    def _parts(self, changes: Changes) -> Node | None:
+        """The keys of the groups to recompute, where all of them can be seen in the sources."""
+        if not reads_old_states(self.node.input, changes):
+            return None
+        parts = touched_parts(self.node.input, self.keys, changes)
+        return parts[1] if parts is not None and parts[0] == self.keys else None
 
     def _touched(self, changes: Changes) -> Node:
         """The keys of the groups to recompute, from the sources where they can be seen there."""
-        if reads_old_states(self.node.input, changes):
-            parts = touched_parts(self.node.input, self.keys, changes)
-            if parts is not None and parts[0] == self.keys:
-                return parts[1]
-        return touched_keys(self.node, changes)
+        parts = self._parts(changes)
+        return parts if parts is not None else touched_keys(self.node, changes)
 
     def _recomputed(self, changes: Changes) -> Node:
         """Every touched key beside its group of today, or beside NULLs when it has none."""

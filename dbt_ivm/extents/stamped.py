@@ -41,6 +41,9 @@ class StampedExtent(Extent):
     def read(self, more: tuple[str, ...] = ()) -> Node:
         return self.inner.read((*more, STAMP))
 
+    def hazard(self, changes: Changes) -> str:
+        return self.inner.hazard(changes)
+
     def change(self, changes: Changes) -> Node:
         return self.inner.change(changes)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dbt_ivm.algebra.joins import Conditional
 from dbt_ivm.algebra.nodes import (
     Aggregate,
     Filter,
@@ -16,8 +17,11 @@ from dbt_ivm.algebra.nodes import (
     Stamped,
     Window,
 )
+from dbt_ivm.algebra.predicates import equal_columns
 from dbt_ivm.algebra.projections import cascade
 from dbt_ivm.algebra.scalar import ref
+from dbt_ivm.algebra.walk import walk
+from dbt_ivm.delta.partitions import is_stateful
 from dbt_ivm.sql.scope import Names, Output
 
 
@@ -43,8 +47,8 @@ def _is_over_all_rows(node: Node) -> bool:
 def under_visible_names(tree: Node, outputs: tuple[Output, ...]) -> tuple[Node, tuple[Output, ...]]:
     """The rows of a bag, stored under the names the model gives them.
 
-    What a window partitions by is stored too, shown or not: by it the rows of a touched partition
-    are found in the extent.
+    What a window partitions by, or what groups are joined on, is stored too, shown or not: by it
+    the rows of a touched part are found in the extent.
     """
     keys = _partition_keys(tree)
     names = Names()
@@ -58,11 +62,15 @@ def under_visible_names(tree: Node, outputs: tuple[Output, ...]) -> tuple[Node, 
 
 
 def _partition_keys(tree: Node) -> tuple[str, ...]:
-    """The keys of the window at the top, as the rows above it could show them."""
+    """What parts the rows at the top: the keys of a window, or of a join with other groups."""
     node = tree
     while isinstance(node, Filter | Project | Generate):
         node = node.input
-    return node.keys if isinstance(node, Window) else ()
+    if isinstance(node, Window):
+        return node.keys
+    if isinstance(node, Conditional) and any(is_stateful(part) for part in walk(node)):
+        return tuple(dict.fromkeys(left for left, _ in equal_columns(node)))
+    return ()
 
 
 def _with_columns(node: Node, columns: tuple[str, ...]) -> Node:

@@ -7,11 +7,12 @@ from dbt_ivm.aggregates.slots import ExtremumSlot, SlotTable
 from dbt_ivm.algebra.keys import is_unique
 from dbt_ivm.algebra.nodes import Aggregate, Node, TableName, is_comparable
 from dbt_ivm.algebra.scalar import Scalar
+from dbt_ivm.algebra.stability import unstable_columns
 from dbt_ivm.algebra.walk import transform, walk
 from dbt_ivm.delta.partitions import is_stateful, reaches_every_table
 from dbt_ivm.errors import Unsupported
 from dbt_ivm.extents.bag import BagExtent
-from dbt_ivm.extents.base import Extent
+from dbt_ivm.extents.base import Extent, not_repeatable
 from dbt_ivm.extents.change_table import ChangeTableExtent
 from dbt_ivm.extents.groups import VALUE_PREFIX, KeywiseExtent
 from dbt_ivm.extents.stamped import StampedExtent
@@ -38,6 +39,9 @@ def _grouped(core: Aggregate, types: Types, table: TableName) -> tuple[Extent, s
     if _is_parted(core):
         reason = "its keys part everything below it: groups are recomputed, no old state is read"
         return _keywise(core, types, table), reason
+    shaky = unstable_columns(core.input)
+    if shaky:
+        return _keywise(core, types, table), not_repeatable(shaky)
     slots = SlotTable()
     used = sorted({name for c in core.calls for name in c.written.columns})
     nettable = all(is_comparable(types.input(name)) for name in used)

@@ -74,6 +74,8 @@ class Step:
     title: str
     sql: str
     commits: bool = False
+    tidies: bool = False
+    """Runs also where a step before it failed."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from dbt_ivm.delta.rules import Changes
 from dbt_ivm.delta.self_maintenance import tables_read
 from dbt_ivm.errors import IvmError, Unsupported
 from dbt_ivm.extents.base import Extent
+from dbt_ivm.names import CLOCK
 from dbt_ivm.plan.analysis import Analysis
 from dbt_ivm.plan.describe import tree_lines
 from dbt_ivm.plan.doubts import doubts
@@ -167,6 +168,9 @@ def _decide(
     if form.extent is None:
         return Strategy.FULL, f"{form.refusal} has no rule"
     moved = [c for c in changes if c.reading is not Reading.NOTHING]
+    hazard = form.extent.hazard(Changes(frozenset(c.head.table for c in moved)))
+    if hazard:
+        return Strategy.FULL, hazard
     return Strategy.INCREMENTAL, "changed: " + ", ".join(c.head.title for c in moved)
 
 
@@ -180,7 +184,8 @@ def _merge_steps(
     )
     # A source whose commits changed no row is read at its head on both sides.
     merge = extent.merge(moved, SourceReader(by_table))
-    others = [".".join(name) for name in tables_read(extent.change(moved)) if name != extent.table]
+    read = [name for name in tables_read(extent.change(moved)) if name != extent.table]
+    others = [".".join(name) for name in read if name[0] != CLOCK]
     reads = f"changes, and {', '.join(others)}" if others else "changes only"
     return apply_steps("apply the change", merge, facts), reads
 

@@ -21,7 +21,7 @@ from dbt_ivm.sql.catalog import Catalog
 from dbt_ivm.sql.dialect import render, spark_type, table, verbatim
 from dbt_ivm.sql.pin import pin
 from dbt_ivm.sql.render import to_query
-from dbt_ivm.sql.statements import Merge, create_table, create_view
+from dbt_ivm.sql.statements import Merge, create_table, create_view, drop_kept, keep
 
 
 def build_step(analysis: Analysis, extent: Extent | None, facts: Facts, catalog: Catalog) -> Step:
@@ -55,11 +55,14 @@ def apply_steps(title: str, merge: Merge, facts: Facts) -> list[Step]:
         raise AssertionError("there is no extent to merge into")
     form = FORMATS[facts.settings.file_format]
     applied = form.apply(merge, facts.target.extent, facts.writer)
-    steps = [Step("stage the change", render(statement)) for statement in applied.before]
+    steps = [Step("keep a result", render(keep(name, query))) for name, query in merge.kept]
+    steps += [Step("stage the change", render(statement)) for statement in applied.before]
     steps.append(Step(title, render(applied.merge), commits=True))
     if applied.publish is not None:
         steps.append(Step("publish the change", render(applied.publish), commits=True))
-    return steps + [Step("clear the stage", render(statement)) for statement in applied.after]
+    steps += [Step("clear the stage", render(statement)) for statement in applied.after]
+    dropped = (render(drop_kept(name)) for name, _ in merge.kept)
+    return steps + [Step("let go of it", statement, tidies=True) for statement in dropped]
 
 
 def changed_storage(facts: Facts) -> list[str]:

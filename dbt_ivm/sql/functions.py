@@ -87,8 +87,9 @@ SCALARS = frozenset(
     make_ym_interval map map_concat map_contains_key map_entries map_filter map_from_arrays
     map_from_entries map_keys map_values map_zip_with mask md5 minute mod month monthname
     months_between named_struct nanvl negative next_day nullif nullifzero nvl nvl2 octet_length
-    overlay parse_json parse_url pi pmod position positive pow power printf quarter radians
-    reduce regexp regexp_count regexp_extract regexp_extract_all regexp_instr regexp_like
+    overlay parse_json parse_url pi pmod position positive pow power printf quarter
+    radians reduce regexp regexp_count regexp_extract regexp_extract_all regexp_instr
+    regexp_like
     regexp_replace regexp_substr repeat replace reverse right rint rlike round rpad rtrim
     schema_of_avro schema_of_csv schema_of_json schema_of_variant schema_of_xml sec second
     sentences sequence sha sha1 sha2 shiftleft shiftright shiftrightunsigned sign signum sin

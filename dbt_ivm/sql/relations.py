@@ -177,9 +177,11 @@ def _join(
     kind = kind_of(join)
     right, right_scope = _item(join.this, context, query)
     if join.args.get("using") or join.method.upper() == "NATURAL":
+        if len(right_scope.sources) != 1:
+            raise context.unsupported("USING or NATURAL with a parenthesised join")
         source = right_scope.sources[0]
         names = using_names(join, scope, source)
-        if names and len(right_scope.sources) == 1:
+        if names:
             return join_using(node, right, scope, source, names, kind, context)
     both = replace(scope, sources=(*scope.sources, *right_scope.sources))
     on = join.args.get("on")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import singledispatchmethod
 
 from sqlglot import exp
@@ -30,6 +31,7 @@ from dbt_ivm.algebra.nodes import (
 )
 from dbt_ivm.algebra.projections import cascade
 from dbt_ivm.algebra.scalar import Scalar, call, column
+from dbt_ivm.algebra.sharing import worth_keeping
 from dbt_ivm.algebra.walk import uses
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.sql.dialect import literal
@@ -42,8 +44,28 @@ def to_query(node: Node, read_scan: ReadScan) -> exp.Query:
 
     A result that is read in several places becomes a CTE, so the text grows with the plan.
     """
+    return _query(cascade(node), read_scan, {})
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A query, and the results it reads that are to be kept under a name while it runs."""
+
+    query: exp.Query
+    kept: tuple[tuple[str, exp.Query], ...]
+
+
+def prepared(node: Node, read_scan: ReadScan, prefix: str) -> Prepared:
+    """The query of a plan, with what would be computed too often taken out of it."""
     node = cascade(node)
-    renderer = _Renderer(node, read_scan)
+    kept = worth_keeping(node)
+    names = {id(part): f"{prefix}_{number}" for number, part in enumerate(kept, 1)}
+    queries = tuple((names[id(part)], _query(part, read_scan, names)) for part in kept)
+    return Prepared(_query(node, read_scan, names), queries)
+
+
+def _query(node: Node, read_scan: ReadScan, kept: Mapping[int, str]) -> exp.Query:
+    renderer = _Renderer(node, read_scan, kept)
     query = renderer.query(node)
     for name, body in renderer.named.items():
         query = query.with_(exp.to_identifier(name, quoted=True), body, copy=False)
@@ -51,7 +73,8 @@ def to_query(node: Node, read_scan: ReadScan) -> exp.Query:
 
 
 class _Renderer:
-    def __init__(self, root: Node, read_scan: ReadScan) -> None:
+    def __init__(self, root: Node, read_scan: ReadScan, kept: Mapping[int, str]) -> None:
+        self._kept = kept
         self.named: dict[str, exp.Query] = {}
         self._uses = uses(root)
         self._shared: dict[int, str] = {}
@@ -73,8 +96,7 @@ class _Renderer:
     @query.register(Named)
     @query.register(Stamped)
     def _(self, node: Named | Stamped) -> exp.Query:
-        source = node.input if isinstance(node, Stamped) else node
-        return self._block(source, node.columns)
+        return self._block(node.input, node.columns)
 
     @query.register
     def _(self, node: Filter) -> exp.Query:
@@ -198,9 +220,12 @@ class _Renderer:
 
     def _is_shared(self, node: Node) -> bool:
         """Whether a result is read in several places and so deserves a name of its own."""
-        return self._uses.get(id(node), 0) > 1 and not isinstance(node, OneRow | Values)
+        shared = self._uses.get(id(node), 0) > 1 and not isinstance(node, OneRow | Values)
+        return shared or id(node) in self._kept
 
     def _from(self, node: Node) -> exp.Expr:
+        if id(node) in self._kept:
+            return exp.Table(this=exp.to_identifier(self._kept[id(node)], quoted=True))
         if isinstance(node, Named):
             return self._named(node.name, node.input)
         if self._is_shared(node):

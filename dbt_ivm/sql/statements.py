@@ -25,6 +25,8 @@ class Merge:
     update: Mapping[str, exp.Expr]
     insert_if: exp.Expr | None
     insert: Mapping[str, exp.Expr]
+    kept: tuple[tuple[str, exp.Query], ...] = ()
+    """Results that `using` reads by name: they are made before and dropped after the MERGE."""
 
     def tree(self, into: exp.Table | None = None) -> exp.Merge:
         """`merge into t using (…) d on t.k <=> d.k when matched …`; `into` may name a branch."""
@@ -58,6 +60,16 @@ class Merge:
             this=exp.Tuple(expressions=[column(name) for name in self.insert]),
             expression=exp.Tuple(expressions=list(self.insert.values())),
         )
+
+
+def keep(name: str, query: exp.Query) -> exp.Cache:
+    """`cache lazy table x as select …`: a result that lives in the session."""
+    return exp.Cache(this=table((name,)), lazy=True, expression=query)
+
+
+def drop_kept(name: str) -> exp.Drop:
+    """`drop view if exists x`: what was kept is let go of with its name."""
+    return exp.Drop(tables=[table((name,))], kind="VIEW", exists=True)
 
 
 def create_table(

@@ -122,14 +122,22 @@ class Engine:
         return self._merge(moved) if moved else Touched(())
 
     def _merge(self, moved: frozenset[str]) -> Touched:
-        rows = self._db.execute(self._merge_sql(moved)).fetchall()
+        *kept, merge = self._merge_sql(moved)
+        for statement in kept:
+            self._db.execute(statement)
+        rows = self._db.execute(merge).fetchall()
         return Touched(tuple((row[0], tuple(row[1:])) for row in rows))
 
-    def _merge_statement(self, moved: frozenset[str]) -> str:
+    def _merge_statement(self, moved: frozenset[str]) -> list[str]:
+        """What the MERGE reads by name, as tables, and the MERGE itself."""
         changes = Changes(frozenset((name,) for name in moved))
-        merge = translate(render(self.extent.merge(changes, _read).tree()))
+        merge = self.extent.merge(changes, _read)
+        kept = [
+            f'create or replace temp table "{name}" as {translate(render(query))}'
+            for name, query in merge.kept
+        ]
         keys = "".join(f', "{key}"' for key in self.extent.keys)
-        return f"{merge} RETURNING merge_action{keys}"
+        return [*kept, f"{translate(render(merge.tree()))} RETURNING merge_action{keys}"]
 
     def _fill(self, name: str, rows: Iterable[Row]) -> None:
         statements = [f'delete from "{name}"']

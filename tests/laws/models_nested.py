@@ -84,6 +84,8 @@ SUBQUERIES = {
     "correlated above groups": "select a, count(*) as n, (select sum(n) from s where s.a = r.a) as x"
     " from r group by a",
     "scalar inside an aggregate": "select b, sum(v + (select count(*) from t)) as x from r group by b",
+    "scalar of one row at most": "select a, (select max(n) as x from s where s.a = r.a group by s.a) as x"
+    " from r",
     "nested subqueries": "select a, b from r where a in (select a from s where c in"
     " (select c from t where m > 0))",
     "doubly correlated": "select a, b from r where exists (select 1 from s where s.a = r.a and exists"
@@ -127,6 +129,8 @@ NESTED = {
     " group by a union all select a, count(*) from s group by a) q group by a",
     "CTE of groups used twice": "with q as (select a, count(*) as n from r group by a)"
     " select x.a, y.a as b from q x join q y on x.n = y.n and x.a < y.a",
+    "doubles below a join": "select s.c, q.x from s join (select a, sum(f) as x from r group by a) q"
+    " on q.a = s.a",
     "rows beside the total": "select a, v, t from r cross join (select sum(v) as t from r) q",
     "filter on groups": "select a, n * 2 as m from (select a, count(*) as n from r group by a) q"
     " where n > 1",
