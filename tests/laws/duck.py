@@ -8,7 +8,13 @@ from functools import cache
 import sqlglot
 from sqlglot import exp
 
-_FUNCTIONS = {"any": "bool_or", "some": "bool_or", "every": "bool_and", "mean": "avg"}
+_FUNCTIONS = {
+    "raise_error": "error",
+    "any": "bool_or",
+    "some": "bool_or",
+    "every": "bool_and",
+    "mean": "avg",
+}
 _SPARK_TYPES = {
     "INTEGER": "int",
     "BIGINT": "bigint",
