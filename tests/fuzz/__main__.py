@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import random
-import re
 import sys
 import time
 from collections import Counter
@@ -12,6 +11,7 @@ from collections import Counter
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.fuzz.case import Case, Failed, cases
+from tests.fuzz.shrink import shrink
 
 _BATCH = 50
 
@@ -23,31 +23,38 @@ class Search:
         self.models = 0
         self.operators: Counter[str] = Counter()
         self.depths: Counter[int] = Counter()
-        self.failures: dict[str, tuple[int, str]] = {}
+        self.failures: dict[str, Case] = {}
         self.hits: Counter[str] = Counter()
 
     def batch(self, number: int) -> None:
         seed(number)(_search(self))()
 
     def count(self, case: Case) -> None:
+        assert case.query is not None
         self.models += 1
         self.operators.update(case.query.used.keys())
         self.depths[case.query.depth] += 1
 
     def keep(self, case: Case, failure: Failed) -> None:
-        kind = _kind(str(failure))
-        size = len(case.query.sql)
+        kind = failure.kind
         self.hits[kind] += 1
-        if kind not in self.failures or size < self.failures[kind][0]:
-            self.failures[kind] = (size, str(failure))
+        if kind not in self.failures or len(case.sql) < len(self.failures[kind].sql):
+            self.failures[kind] = case
 
     def report(self) -> str:
         lines = [f"{self.models} models"]
         lines += [f"  depth {d:2}: {n}" for d, n in sorted(self.depths.items())]
         lines += [f"  {name}: {n}" for name, n in self.operators.most_common()]
-        for kind, (_, text) in self.failures.items():
-            lines += ["", f"FAILED {self.hits[kind]} times: {kind}", text]
         return "\n".join(lines)
+
+    def smallest(self, kind: str) -> str:
+        """The failure of a kind, shrunk."""
+        small = shrink(self.failures[kind], lambda case: case.failure_kind() == kind)
+        try:
+            small.run()
+        except Failed as failure:
+            return f"\nFAILED {self.hits[kind]} times: {kind}\n{failure}"
+        raise AssertionError("a shrunk case fails like the one it was made from")
 
 
 def _search(search: Search):  # type: ignore[no-untyped-def]
@@ -69,14 +76,6 @@ def _search(search: Search):  # type: ignore[no-untyped-def]
     return one
 
 
-def _kind(text: str) -> str:
-    """The first line without its numbers and names: failures alike are one."""
-    line = text.partition("\n")[0]
-    if "AssertionError: ([" in line or "AssertionError: {" in line:
-        return line.partition(":")[2].partition("[")[0].strip() + " wrong rows"
-    return re.sub(r"\d+|\"[^\"]*\"|`[^`]*`", "…", line)[:160]
-
-
 def main() -> int:
     minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -86,7 +85,9 @@ def main() -> int:
     while time.monotonic() < end:
         search.batch(first)
         first += 1
-    print(search.report())
+    print(search.report(), flush=True)
+    for kind in search.failures:
+        print(search.smallest(kind), flush=True)
     return 1 if search.failures else 0
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.fuzz.tree import BOOL, INT, TEXT, TYPES, Table
 from tests.laws.engine import Row
 
-_DOMAINS = {
+DOMAINS = {
     INT: (None, 0, 1, 2, -1),
     TEXT: (None, "x", "y", ""),
     BOOL: (None, True, False),
@@ -40,7 +40,7 @@ def schemas(draw: st.DrawFn) -> Schema:
     for name in ("r", "s", "t", "u")[: draw(st.integers(2, 4))]:
         types = draw(st.lists(st.sampled_from((*TYPES, "bigint")), min_size=1, max_size=3))
         columns[name] = dict(zip("abcd", (INT, *types), strict=False))
-        domains = [st.sampled_from(_DOMAINS[_kind(t)]) for t in columns[name].values()]
+        domains = [st.sampled_from(DOMAINS[_kind(t)]) for t in columns[name].values()]
         pools[name] = draw(st.lists(st.tuples(*domains), min_size=2, max_size=_POOL))
     return Schema(columns, pools)
 

@@ -152,7 +152,9 @@ def window_calls(draw: st.DrawFn, scope: Scope) -> Term:
     elif call in _RANKS or draw(st.booleans()):
         over.append(_order((draw(st.sampled_from(scope.terms)),), direction))
     if call.endswith(" rows"):
-        frame = draw(st.sampled_from(("1 preceding and current row", "current row and 1 following")))
+        frame = draw(
+            st.sampled_from(("1 preceding and current row", "current row and 1 following"))
+        )
         call = call.removesuffix(" rows")
         over.append(Piece(f"rows between {frame}"))
     argument = (draw(terms(scope.plain(), INT)),) if "{}" in call else ()
