@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import (
     Aggregate,
+    AggregateCall,
     Generate,
     Item,
     Node,
@@ -111,7 +112,7 @@ def _(node: Project, used: frozenset[str]) -> tuple[frozenset[str], ...]:
 
 @_wanted.register
 def _(node: Aggregate, used: frozenset[str]) -> tuple[frozenset[str], ...]:
-    return (_columns(tuple(c.written for c in node.calls if c.name in used)) | set(node.keys),)
+    return (_columns(tuple(c.written for c in _counted(node, used))) | set(node.keys),)
 
 
 @_wanted.register
@@ -158,8 +159,7 @@ def _(node: Generate, used: frozenset[str], inputs: tuple[Node, ...]) -> Node:
 
 @_narrowed.register
 def _(node: Aggregate, used: frozenset[str], inputs: tuple[Node, ...]) -> Node:
-    calls = tuple(c for c in node.calls if c.name in used)
-    return replace(node, input=inputs[0], calls=calls)
+    return replace(node, input=inputs[0], calls=_counted(node, used))
 
 
 @_narrowed.register
@@ -180,6 +180,12 @@ def _(node: UnionAll, used: frozenset[str], inputs: tuple[Node, ...]) -> Node:
 
 def _kept(items: tuple[Item, ...], used: frozenset[str]) -> tuple[Item, ...]:
     return tuple(item for item in items if item.name in used) or items[:1]
+
+
+def _counted(node: Aggregate, used: frozenset[str]) -> tuple[AggregateCall, ...]:
+    """The calls that are used; the one row of an aggregate without keys has a column at least."""
+    calls = tuple(c for c in node.calls if c.name in used)
+    return calls if calls or node.keys else node.calls[:1]
 
 
 def _positions(node: UnionAll, used: frozenset[str]) -> list[int]:

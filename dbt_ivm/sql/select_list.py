@@ -115,7 +115,7 @@ def _calls_aggregate(item: exp.Expr, functions: Functions) -> bool:
         aggregate_of(node, functions) is not None
         and not is_windowed(node)
         and not _inside_subquery(node)
-        for node in item.find_all(exp.Anonymous)
+        for node in item.copy().find_all(exp.Anonymous)  # apart from the SELECT around it
     )
 
 

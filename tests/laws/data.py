@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -79,15 +79,20 @@ class History:
 
 
 @st.composite
-def histories(draw: st.DrawFn, tables: Sequence[str], rounds: int = 3) -> History:
+def histories(
+    draw: st.DrawFn,
+    tables: Sequence[str],
+    rounds: int = 3,
+    pools: Mapping[str, list[Row]] = POOLS,
+) -> History:
     """A random subset of the tables changes in every round."""
     states: dict[str, Rows] = {
-        name: draw(st.lists(st.sampled_from(POOLS[name]), max_size=7)) for name in tables
+        name: draw(st.lists(st.sampled_from(pools[name]), max_size=7)) for name in tables
     }
     start, steps = dict(states), []
     for _ in range(rounds):
         moved = draw(st.sets(st.sampled_from(sorted(tables)), min_size=1))
-        step = {name: _step(draw, POOLS[name], states[name]) for name in sorted(moved)}
+        step = {name: _step(draw, pools[name], states[name]) for name in sorted(moved)}
         states |= {name: change.rows for name, change in step.items()}
         steps.append(step)
     return History(start, tuple(steps))

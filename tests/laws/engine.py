@@ -86,8 +86,8 @@ class Engine:
         self.tables = tuple(name[-1] for name in analysis.tables or ())
         self._judge = translate(sql)
         probe = analysis.probe()
-        assert probe is not None
-        types = Types(self._describe(translate(render(probe))), self._describe(self._judge))
+        inputs = self._describe(translate(render(probe))) if probe is not None else ()
+        types = Types(inputs, self._describe(self._judge))
         self.extent, self.note = extent_of(self.model, types, _EXTENT)
         facts = Facts("m", _VIEW, _EXTENT, Settings(), {}, types, Target())
         self._view_sql = translate(view_step(analysis, self.extent, facts)[0].sql)
