@@ -34,15 +34,14 @@ class Pins:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.relations: dict[TableName, RelationFact] = {}
-        self.identities: dict[TableName, Identity] = {}
         self.heads: dict[TableName, Head] = {}
 
     def forget(self, *names: TableName) -> None:
         """A relation was written by this invocation: whoever reads it next looks again."""
         with self.lock:
             for name in names:
-                for known in (self.relations, self.identities, self.heads):
-                    known.pop(canonical(name), None)
+                self.relations.pop(canonical(name), None)
+                self.heads.pop(canonical(name), None)
 
 
 def canonical(name: TableName) -> TableName:
@@ -80,11 +79,11 @@ class SparkFacts:
             return self._clock(name[-1])
         key = canonical(name)
         with self._pins.lock:
-            identity = self._pins.identities[key]
-            form = FORMATS[identity.format]
-            head = self._pins.heads.get(key)
-            if head is None or (since is not None and form.is_behind(head, since)):
-                head = form.head(self.ask, key, identity)
+            self.relation(key)
+            head = self._pins.heads[key]
+            form = FORMATS[head.format]
+            if since is not None and form.is_behind(head, since):
+                head = form.head(self.ask, key, form.identity(self.ask, key))
             if since is not None:
                 head = form.reaching(self.ask, head, since)
             self._pins.heads[key] = head
@@ -145,7 +144,7 @@ class SparkFacts:
         form = FORMATS[identity.format]
         head = form.head(self.ask, name, identity)
         form.check_source(self.ask, head, columns)
-        self._pins.identities[name], self._pins.heads[name] = identity, head
+        self._pins.heads[name] = head
         key = json.loads(identity.properties.get(KEY_PROPERTY, "null"))
         unique = tuple(key) if key is not None else None
         return RelationFact(name, columns, identity.format, unique=unique)

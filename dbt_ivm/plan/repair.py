@@ -56,47 +56,23 @@ def plan_repair(
     marks = {m.table: m for m in watermark.marks}
     facts = replace(facts, heads={name: _at(h, marks) for name, h in facts.heads.items()})
     extent, _ = extent_of(analysis.maintainable, watermark.types, facts.extent)
-    net = _net(extent, state_query(analysis, extent, facts, catalog))
+    expected = state_query(analysis, extent, facts, catalog)
     view, digest = view_step(analysis, extent, facts)
-    steps = apply_steps("put the groups right", _merge(extent, net), facts)
+    steps = apply_steps("put the groups right", correction(extent, expected), facts)
     if facts.target.kind != "view" or facts.target.view != digest:
         steps.append(view)
     marked = replace(watermark, generation=watermark.generation + 1, writer=facts.writer)
     plan = RefreshPlan(
         facts.model, Strategy.INCREMENTAL, "repaired", tuple(steps), marked, changes=(), tree=()
     )
-    return _probe(extent, net), plan
+    return probe(extent, expected), plan
 
 
-def _at(head: Head, marks: dict[TableName, Mark]) -> Head:
-    mark = marks[head.table]
-    return replace(head, id=mark.id, version=mark.version, timestamp=mark.timestamp)
-
-
-def _net(extent: Extent, expected: exp.Expr) -> exp.Select:
-    names = [column(name) for name in extent.stored]
-    sides = []
-    for source, sign in (
-        (table(extent.table), literal(1)),
-        (_derived(expected, "q"), exp.Neg(this=literal(1))),
-    ):
-        weight = exp.alias_(sign, WEIGHT, quoted=True)
-        sides.append(exp.select(*(n.copy() for n in names), weight).from_(source))
-    both = exp.Union(this=sides[0], expression=sides[1], distinct=False)
-    total = call("sum", column(WEIGHT))
-    return (
-        exp.select(*names, exp.alias_(total, WEIGHT, quoted=True))
-        .from_(_derived(both, "s"))
-        .group_by(*(n.copy() for n in names))
-        .having(exp.NEQ(this=total.copy(), expression=literal(0)))
-    )
-
-
-def _probe(extent: Extent, net: exp.Select) -> exp.Query:
+def probe(extent: Extent, expected: exp.Expr) -> exp.Query:
     """`select (groups that differ) as differing, (keys stored twice) as doubled`."""
     keys = [column(name) for name in extent.keys]
     one = exp.alias_(literal(1), "n", quoted=True)
-    differing = exp.select(one).from_(_derived(net.copy(), "d"))
+    differing = exp.select(one).from_(_derived(_net(extent, expected), "d"))
     twice = exp.GT(this=call("count", exp.Star()), expression=literal(1))
     doubled = exp.select(one.copy()).from_(table(extent.table)).having(twice)
     if keys:
@@ -110,7 +86,7 @@ def _probe(extent: Extent, net: exp.Select) -> exp.Query:
     )
 
 
-def _merge(extent: Extent, net: exp.Select) -> Merge:
+def correction(extent: Extent, expected: exp.Expr) -> Merge:
     """Rows that should be there are written, groups that should not be there are deleted."""
     names = [column(name, "n") for name in extent.stored]
     missing = exp.LT(this=column(WEIGHT, "n"), expression=literal(0))
@@ -138,13 +114,37 @@ def _merge(extent: Extent, net: exp.Select) -> Merge:
     values = [name for name in extent.stored if name not in extent.keys]
     return Merge(
         extent.table,
-        using.with_(_NET, as_=net.copy()),
+        using.with_(_NET, as_=_net(extent, expected)),
         extent.keys,
         delete_if=exp.Not(this=column(_KEPT, "d")),
         update_if=None,
         update={name: column(name, "d") for name in values},
         insert_if=column(_KEPT, "d"),
         insert={name: column(name, "d") for name in extent.stored},
+    )
+
+
+def _at(head: Head, marks: dict[TableName, Mark]) -> Head:
+    mark = marks[head.table]
+    return replace(head, id=mark.id, version=mark.version, timestamp=mark.timestamp)
+
+
+def _net(extent: Extent, expected: exp.Expr) -> exp.Select:
+    names = [column(name) for name in extent.stored]
+    sides = []
+    for source, sign in (
+        (table(extent.table), literal(1)),
+        (_derived(expected.copy(), "q"), exp.Neg(this=literal(1))),
+    ):
+        weight = exp.alias_(sign, WEIGHT, quoted=True)
+        sides.append(exp.select(*(n.copy() for n in names), weight).from_(source))
+    both = exp.Union(this=sides[0], expression=sides[1], distinct=False)
+    total = call("sum", column(WEIGHT))
+    return (
+        exp.select(*names, exp.alias_(total, WEIGHT, quoted=True))
+        .from_(_derived(both, "s"))
+        .group_by(*(n.copy() for n in names))
+        .having(exp.NEQ(this=total.copy(), expression=literal(0)))
     )
 
 

@@ -195,8 +195,6 @@ def stream(shop: Shop, name: str) -> None:
         rows.writeStream.format("delta")
         .option("checkpointLocation", str(shop.folder / "checkpoint"))
         .trigger(availableNow=True)
-        .option("ignoreDeletes", "true")
-        .option("ignoreChanges", "true")
         .toTable(f"{shop.schema}.{name}")
     )
     query.awaitTermination()
@@ -364,9 +362,8 @@ def test_a_source_that_cannot_be_followed_is_noticed(shop):
         perform(shop, statements)
         shop.model(f"m_{name}", sum_of([name]))
     shop.run()
-    for name, (_, events, *_) in {**REBUILT, **REFUSED}.items():
+    for _, events, *_ in {**REBUILT, **REFUSED}.values():
         perform(shop, events)
-        assert name
     done = shop.run()
     for name, (_, _, _, reason) in REBUILT.items():
         response = done[f"m_{name}"]
