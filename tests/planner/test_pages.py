@@ -39,3 +39,9 @@ def test_links_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)\s#]+)[^)]*\)", page.read_text())
     files = [target for target in targets if "://" not in target]
     assert [f for f in files if not (page.parent / f).exists()] == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_stands_beside_its_plan(name):
+    page = next(p for p in GENERATED if f"<!-- plan: {name} -->" in p.read_text())
+    assert EXAMPLES[name].sql in page.read_text()
