@@ -118,6 +118,7 @@ EXAMPLES = {
     "explain": Example(
         "select c.segment, sum(o.price) as revenue\n"
         "from shop.orders o join shop.customers c on c.id = o.customer_id\n"
+        "where o.status <> 'cancelled' and c.segment is not null\n"
         "group by c.segment having sum(o.price) > 100 order by revenue desc limit 3",
         show="explain",
     ),
