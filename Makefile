@@ -3,7 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test test-full lint format clean
+.PHONY: demo test test-full bench bench-report lint format clean
 
 demo: $(STAMP)
 	$(BIN)/python integration_tests/demo.py
@@ -13,6 +13,16 @@ test: lint
 
 test-full: lint
 	$(BIN)/python -m pytest
+
+# What to measure: SCALE, FRACTIONS, GROWTH, REPEATS, THREADS, MODELS, SIDES; docs/benchmarks.md.
+BENCH := $(foreach option,SCALE FRACTIONS GROWTH REPEATS THREADS MODELS SIDES,\
+  $(if $($(option)),--$(shell echo $(option) | tr A-Z a-z) "$($(option))"))
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks run $(BENCH)
+
+bench-report: $(STAMP)
+	$(BIN)/python -m benchmarks report $(RESULT)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.contracts.connection import Connection, ConnectionState
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from sqlglot import exp
 
 from dbt_ivm.adapter.messages import without_stack
 from dbt_ivm.adapter.session import SessionHandle, connect
+from dbt_ivm.sql.dialect import render
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnContext
@@ -78,7 +80,8 @@ class IvmConnectionManager(SparkConnectionManager):
 
 
 def _quoted(text: str) -> str:
-    return "`" + text.replace("`", "``") + "`"
+    """A key or a value of SET: quoted, Spark takes both as they are."""
+    return render(exp.to_identifier(text, quoted=True))
 
 
 def _project_root(profile: Any) -> Path:

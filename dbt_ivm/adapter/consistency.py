@@ -8,6 +8,7 @@ from dbt_ivm.adapter.runner import Request, Runner
 from dbt_ivm.algebra.nodes import is_comparable
 from dbt_ivm.algebra.scalar import call, column
 from dbt_ivm.errors import IvmError
+from dbt_ivm.plan.analysis import analyze
 from dbt_ivm.plan.watermark import Watermark
 from dbt_ivm.sql.catalog import Catalog
 from dbt_ivm.sql.dialect import literal, render, table, verbatim
@@ -32,7 +33,9 @@ def difference(request: Request, watermark: Watermark, catalog: Catalog) -> exp.
     """The signed difference at the watermark's versions, bag-exact."""
     marks = {mark.table: mark.version for mark in watermark.marks}
     judge = verbatim(pin(request.sql, catalog, marks.get) + "\n")
-    outputs = watermark.types.outputs
+    model = analyze(request.sql, catalog, request.settings.functions).maintainable
+    stamps = model.stamps if model else frozenset[str]()
+    outputs = [c for c in watermark.types.outputs if c.name not in stamps]
     items = [
         column(c.name)
         if is_comparable(c.type)

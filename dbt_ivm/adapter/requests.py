@@ -17,11 +17,33 @@ if TYPE_CHECKING:
     from dbt.adapters.spark.impl import SparkAdapter
 
 
-def extent_of(relation: BaseRelation) -> BaseRelation:
-    """`shop.m` keeps its state in the table `shop.m__ivm`."""
-    identifier = f"{relation.identifier}{EXTENT_SUFFIX}"
-    extent: BaseRelation = relation.incorporate(path={"identifier": identifier}, type="table")
+def extent_of(
+    relation: BaseRelation, schema: str | None = None, catalog: str | None = None
+) -> BaseRelation:
+    """`shop.m` keeps its state in `shop.m__ivm`, or with a schema of its own in `s.shop__m__ivm`.
+
+    There the name tells the model's schema, so that models of one name do not meet.
+    """
+    prefix = f"{relation.schema}__" if schema else ""
+    path = {"identifier": f"{prefix}{relation.identifier}{EXTENT_SUFFIX}"}
+    path |= {"schema": schema} if schema else {}
+    path |= {"database": catalog} if catalog else {}
+    extent: BaseRelation = relation.incorporate(path=path, type="table")
     return extent
+
+
+def extent_in_project(adapter: SparkAdapter, relation: BaseRelation) -> BaseRelation:
+    """The extent's name by the settings of the model that has this relation, if there is one.
+
+    A relation is dropped where dbt knows nothing of models, so the project is asked.
+    """
+    manifest: Any = adapter.get_macro_resolver()
+    for node in manifest.nodes.values() if manifest else ():
+        if node.resource_type == "model" and node.relation_name == str(relation):
+            return extent_of(
+                relation, node.config.get("ivm_schema"), node.config.get("ivm_catalog")
+            )
+    return extent_of(relation)
 
 
 def existing_relation(adapter: SparkAdapter, relation: BaseRelation) -> BaseRelation | None:
@@ -42,17 +64,19 @@ def request_of(
     name = str(model["unique_id"])
     if model.get("language", "sql") != "sql":
         raise IvmError(f"Model {name} is not SQL; only SQL models can be maintained.")
-    extent = extent_of(relation)
+    settings = read_settings(dict(config), name)
+    extent = extent_of(relation, settings.schema, settings.catalog)
     existing = existing_relation(adapter, relation)
     return Request(
         model=name,
         sql=sql.strip().rstrip(";"),
         view=table_name(relation),
         extent=table_name(extent),
-        settings=read_settings(dict(config), name),
+        settings=settings,
         kind=str(existing.type) if existing is not None and existing.type else None,
         view_hash=_view_hash(existing),
-        extent_exists=existing_relation(adapter, extent) is not None,
+        # dbt lists the schemas of the project; an extent in another catalog is asked for itself.
+        extent_exists=bool(settings.catalog) or existing_relation(adapter, extent) is not None,
         full_refresh=full_refresh,
         docs=_docs(model, config),
     )
@@ -68,7 +92,9 @@ def _view_hash(existing: BaseRelation | None) -> str | None:
 
 def table_name(relation: BaseRelation) -> tuple[str, ...]:
     """A relation as the planner names it."""
-    return (str(relation.schema), str(relation.identifier))
+    name = (str(relation.schema), str(relation.identifier))
+    catalog = getattr(relation, "named_catalog", None)
+    return (str(catalog), *name) if catalog else name
 
 
 def _docs(model: dict[str, Any], config: Any) -> Docs:

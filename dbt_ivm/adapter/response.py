@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from dbt.adapters.contracts.connection import AdapterResponse
 
@@ -27,7 +27,7 @@ class IvmResponse(AdapterResponse):
 def response_of(outcome: Outcome) -> IvmResponse:
     """`incremental +2 ~1 -0 (changed: shop.orders)`."""
     plan = outcome.plan
-    counts = (outcome.rows_inserted, outcome.rows_updated, outcome.rows_deleted)
+    counts = astuple(outcome.counts)
     moved = "" if plan.strategy is Strategy.NOOP else " +{} ~{} -{}".format(*counts)
     return IvmResponse(
         _message=f"{plan.strategy.value}{moved} ({plan.reason})",

@@ -6,32 +6,27 @@ import time
 import uuid
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_ivm import __version__
-from dbt_ivm.adapter.spark_facts import Pins, Row, SparkFacts
+from dbt_ivm.adapter.spark_facts import Pins, SparkFacts
 from dbt_ivm.algebra.nodes import TableName
 from dbt_ivm.errors import IvmError
-from dbt_ivm.names import APPLICATION_ID
 from dbt_ivm.plan.analysis import Analysis, analyze
 from dbt_ivm.plan.model import Docs, Facts, RefreshPlan, Step, Strategy, Target
 from dbt_ivm.plan.refresh import plan_refresh
 from dbt_ivm.plan.settings import Settings
 from dbt_ivm.plan.watermark import Types, Watermark
-from dbt_ivm.sources.facts import Reading
+from dbt_ivm.sources.facts import Counts, Reading
+from dbt_ivm.sources.format import Row, TableFormat, Trouble
+from dbt_ivm.sources.formats import FORMATS
 from dbt_ivm.sql.dialect import render
 
 _ATTEMPTS = 5
-_CONFLICTS = ("DELTA_CONCURRENT", "ConcurrentModification", "DELTA_METADATA_CHANGED")
 _REPLACED_BY_OTHERS = ("TABLE_OR_VIEW_NOT_FOUND", "TABLE_OR_VIEW_ALREADY_EXISTS", "AlreadyExists")
-_COUNTERS = {
-    "rows_inserted": ("num_inserted_rows", "numTargetRowsInserted"),
-    "rows_updated": ("num_updated_rows", "numTargetRowsUpdated"),
-    "rows_deleted": ("num_deleted_rows", "numTargetRowsDeleted"),
-}
 
 
 class Session(Protocol):
@@ -56,6 +51,8 @@ class Request:
     extent_exists: bool
     full_refresh: bool
     docs: Docs
+    setbacks: frozenset[Trouble] = frozenset()
+    """What earlier attempts at this refresh ran into."""
 
 
 @dataclass
@@ -63,9 +60,7 @@ class Outcome:
     """What a refresh did, for dbt's log line and `run_results.json`."""
 
     plan: RefreshPlan
-    rows_inserted: int = 0
-    rows_updated: int = 0
-    rows_deleted: int = 0
+    counts: Counts = field(default_factory=Counts)
     rows_read: int | None = None
     statements: int = 0
 
@@ -91,25 +86,31 @@ class Runner:
 
     def plan(self, request: Request) -> RefreshPlan:
         """The plan of a refresh at the pinned heads; writes nothing."""
-        analysis = analyze(request.sql, self.facts, request.settings.functions)
+        analysis = self.analyze(request)
         target = self.target(request)
-        return plan_refresh(analysis, self._facts(request, analysis, target), self.facts)
+        return plan_refresh(analysis, self.gather(request, analysis, target), self.facts)
+
+    def analyze(self, request: Request) -> Analysis:
+        """The model's SQL as the planner sees it."""
+        return analyze(request.sql, self.facts, request.settings.functions)
 
     def refresh(self, request: Request) -> Outcome:
         """Bring a model to the pinned heads, exactly once whoever else does the same."""
         for attempt in range(_ATTEMPTS):
-            plan = self.plan(request)
-            outcome = Outcome(plan, rows_read=_rows_read(plan))
-            if self._apply(plan, request, outcome):
-                self._pins.forget(request.view, request.extent)
-                outcome.statements = self._statements
+            outcome = Outcome(self.plan(request))
+            trouble = self._apply(outcome, request)
+            if trouble is None:
                 return outcome
-            request = _seen(request)
+            request = _after(request, trouble)
             time.sleep(0.2 * attempt)
-        raise IvmError(
-            f"Model {request.model}: other runs kept changing {'.'.join(request.extent)};"
-            " let them finish and run again."
-        )
+        raise _overtaken(request)
+
+    def apply(self, plan: RefreshPlan, request: Request) -> Outcome:
+        """Run a plan that cannot be made anew; an error where another run was faster."""
+        outcome = Outcome(plan)
+        if self._apply(outcome, request) is not None:
+            raise _overtaken(request)
+        return outcome
 
     def build_unmarked(self, request: Request) -> Outcome:
         """For --empty and --sample: check the SQL, and build only what does not exist yet.
@@ -138,9 +139,15 @@ class Runner:
         self._pins.forget(request.view, request.extent)
         return Outcome(plan, statements=self._statements)
 
-    def _facts(self, request: Request, analysis: Analysis, target: Target) -> Facts:
+    def gather(self, request: Request, analysis: Analysis, target: Target) -> Facts:
+        """Everything a refresh is planned from."""
         watermark = target.watermark
-        known = watermark is not None and watermark.shape == analysis.shape
+        # The shape of a query without a rule is its text, which says nothing about its columns.
+        known = (
+            watermark is not None
+            and analysis.maintainable is not None
+            and watermark.shape == analysis.shape
+        )
         heads = {}
         for name in analysis.tables or ():
             mark = watermark.mark(name) if watermark else None
@@ -154,6 +161,7 @@ class Runner:
             types=watermark.types if watermark and known else self._types(analysis),
             target=target,
             full_refresh=request.full_refresh,
+            setbacks=request.setbacks,
             docs=request.docs,
             package=__version__,
             writer=uuid.uuid4().hex,
@@ -166,60 +174,88 @@ class Runner:
         probe = analysis.probe()
         return Types(self.facts.columns(render(probe)) if probe else (), outputs)
 
-    def _apply(self, plan: RefreshPlan, request: Request, outcome: Outcome) -> bool:
-        """Run the steps; False when another run committed first and planning must start over."""
-        for step in plan.steps:
+    def _apply(self, outcome: Outcome, request: Request) -> Trouble | None:
+        """Run the steps of the plan; where one meets trouble, planning must start over."""
+        plan = outcome.plan
+        form = FORMATS[request.settings.file_format]
+        last = max((n for n, step in enumerate(plan.steps) if step.commits), default=None)
+        for number, step in enumerate(plan.steps):
             if not step.commits or plan.watermark is None:
-                self._repeatable(step)
-            elif not self._commit(step, plan.watermark, request, outcome):
-                return False
-        return True
+                self._repeatable(step, form)
+                continue
+            rows, trouble = self._send(step, form, plan, request)
+            if trouble is None and number == last:
+                trouble = self._verify(form, plan.watermark, request, outcome, rows)
+            if trouble is not None:
+                return trouble
+        self._pins.forget(request.view, request.extent)
+        outcome.rows_read = _rows_read(plan)
+        outcome.statements = self._statements
+        return None
 
-    def _repeatable(self, step: Step, attempts: int = _ATTEMPTS) -> None:
-        """A statement that may be sent again: Spark replaces a view by dropping and creating it.
+    def _repeatable(self, step: Step, form: TableFormat, attempts: int = _ATTEMPTS) -> list[Row]:
+        """A statement that may be sent again: the table was busy, or a view not there.
 
-        Two runs that do so at the same time can find it gone or there again in between.
+        Spark replaces a view by dropping and creating it, so two runs that do so at the same time
+        can find it gone or there again in between.
         """
         try:
-            self._run(step.sql)
+            return self._run(step.sql)
         except DbtRuntimeError as error:
-            if attempts == 1 or not any(sign in str(error) for sign in _REPLACED_BY_OTHERS):
+            busy = form.trouble(str(error)) is Trouble.BUSY
+            replaced = not step.commits and any(s in str(error) for s in _REPLACED_BY_OTHERS)
+            if attempts == 1 or not (busy or replaced):
                 raise
-            time.sleep(0.2)
-            self._repeatable(step, attempts - 1)
+        time.sleep(0.2)
+        return self._repeatable(step, form, attempts - 1)
 
-    def _commit(self, step: Step, watermark: Watermark, request: Request, outcome: Outcome) -> bool:
+    def _send(
+        self, step: Step, form: TableFormat, plan: RefreshPlan, request: Request
+    ) -> tuple[list[Row], Trouble | None]:
+        """A step that commits, under the settings that mark its commit."""
+        if plan.watermark is None:
+            raise AssertionError("a plan that commits has a watermark")
+        settings = form.commit_settings(plan.watermark.encode(), plan.watermark.generation)
         try:
-            with self._session.settings(_commit_settings(watermark)):
-                rows = self._run(step.sql)
+            with self._session.settings(settings):
+                return self._repeatable(step, form), None
         except DbtRuntimeError as error:
-            if any(sign in str(error) for sign in _CONFLICTS):
-                return False
-            raise
-        if rows and "num_affected_rows" in rows[0]:
-            _count(outcome, rows[0], 0)
-            return True
-        # A skipped commit (the token was used already) and a CREATE both return nothing.
-        last, metrics = self.facts.last_commit(request.extent)
-        if last is None or last.encode() != watermark.encode():
-            return False
-        _count(outcome, metrics, 1)
-        if outcome.plan.strategy is Strategy.FULL:
-            outcome.rows_inserted = int(metrics.get("numOutputRows", 0))
-        return True
+            trouble = _trouble(plan, form, str(error))
+            if trouble is None or trouble in request.setbacks - {Trouble.CONFLICT}:
+                raise
+            return [], trouble
+
+    def _verify(
+        self,
+        form: TableFormat,
+        watermark: Watermark,
+        request: Request,
+        outcome: Outcome,
+        rows: list[Row],
+    ) -> Trouble | None:
+        """Whether the commit is there; one that says nothing may have been skipped."""
+        counts = form.counts(rows)
+        if counts is None:
+            counts = form.committed(self.facts.ask, request.extent, watermark.encode())
+        if counts is None:
+            return Trouble.CONFLICT
+        outcome.counts = counts
+        return None
 
 
-def _commit_settings(watermark: Watermark) -> dict[str, str]:
-    return {
-        "spark.databricks.delta.commitInfo.userMetadata": watermark.encode(),
-        "spark.databricks.delta.write.txnAppId": APPLICATION_ID,
-        "spark.databricks.delta.write.txnVersion": str(watermark.generation),
-    }
+def _overtaken(request: Request) -> IvmError:
+    return IvmError(
+        f"Model {request.model}: other runs kept changing {'.'.join(request.extent)};"
+        " let them finish and run again."
+    )
 
 
-def _count(outcome: Outcome, metrics: Mapping[str, Any], place: int) -> None:
-    for counter, names in _COUNTERS.items():
-        setattr(outcome, counter, int(metrics.get(names[place]) or 0))
+def _trouble(plan: RefreshPlan, extent: TableFormat, message: str) -> Trouble | None:
+    """What an error means to the formats that take part in a refresh."""
+    formats = [change.head.format for change in plan.changes]
+    forms = (extent, *(FORMATS[name] for name in formats if name in FORMATS))
+    found = (form.trouble(message) for form in forms)
+    return next((trouble for trouble in found if trouble is not None), None)
 
 
 def _rows_read(plan: RefreshPlan) -> int | None:
@@ -230,13 +266,20 @@ def _rows_read(plan: RefreshPlan) -> int | None:
     for change in plan.changes:
         if change.reading is Reading.NOTHING or change.mark is None:
             continue
-        rows = [c.rows for c in change.head.history if c.version > change.mark.version]
+        if change.head.format not in FORMATS:  # the time: it has no rows to be read
+            continue
+        line = FORMATS[change.head.format].lineage(change.head)
+        versions = [commit.version for commit in line]
+        known = change.mark.version in versions
+        since = line[: versions.index(change.mark.version)] if known else line
+        rows = [commit.rows for commit in since]
         if change.reading is not Reading.FEED or None in rows:
             return None
         total += sum(r for r in rows if r is not None)
     return total
 
 
-def _seen(request: Request) -> Request:
-    """After a lost race the extent exists, and what --full-refresh asked for is done or redone."""
-    return Request(**{**vars(request), "extent_exists": True})
+def _after(request: Request, trouble: Trouble) -> Request:
+    """The extent exists after a lost race; what --full-refresh asked for is done or redone."""
+    exists = request.extent_exists or trouble is Trouble.CONFLICT
+    return replace(request, extent_exists=exists, setbacks=request.setbacks | {trouble})

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.exceptions import FailedToConnectError
 from dbt_common.exceptions import DbtDatabaseError
+from sqlglot import exp
 
 from dbt_ivm.adapter import embedded
 from dbt_ivm.adapter.messages import message_of
+from dbt_ivm.sql.dialect import render
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -39,6 +41,7 @@ def connect(credentials: IvmCredentials) -> SessionHandle:
         raise FailedToConnectError(embedded.NO_PYSPARK)
     with _starting:
         session = _branch(_base(credentials))
+    _quieten()
     _apply(session, parameters)
     return SessionHandle(session)
 
@@ -131,9 +134,8 @@ def literal(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, datetime.datetime):
-        return f"'{value.isoformat(sep=' ')}'"
-    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+        value = value.isoformat(sep=" ")
+    return render(exp.Literal.string(str(value)))
 
 
 def _refuse_connect(parameters: Mapping[str, str]) -> None:
@@ -168,6 +170,13 @@ def _branch(base: SparkSession) -> SparkSession:
     if base is _own:
         return base.newSession()
     return SparkSession(base.sparkContext, base._jsparkSession.cloneSession())
+
+
+def _quieten() -> None:
+    """dbt reports an error; pyspark would write it to stderr too, with the stack of the JVM."""
+    from pyspark.logger import PySparkLogger
+
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
 
 
 def _apply(session: SparkSession, parameters: Mapping[str, str]) -> None:

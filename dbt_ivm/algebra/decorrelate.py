@@ -32,7 +32,7 @@ from dbt_ivm.algebra.nodes import (
     Window,
 )
 from dbt_ivm.algebra.predicates import all_of, conjuncts
-from dbt_ivm.algebra.projections import select_columns
+from dbt_ivm.algebra.projections import needed, select_columns
 from dbt_ivm.algebra.scalar import Scalar, ref
 from dbt_ivm.algebra.walk import walk
 from dbt_ivm.errors import Unsupported
@@ -49,23 +49,14 @@ class Unnested:
     """Those that match NULLs too."""
 
 
-def unnest(node: Node, row: OuterRow, outer: Node, outer_names: dict[str, str]) -> Unnested:
+def unnest(
+    node: Node, shown: frozenset[str], row: OuterRow, outer: Node, outer_names: dict[str, str]
+) -> Unnested:
     """Take OuterRow out of a subquery; `outer_names` says which outer column each of its is."""
-    used = used_columns(node, row)
+    used = needed(node, shown).get(id(row), frozenset())
     wanted = tuple(name for name in row.names if name in used)
     work = _Unnesting(row, wanted, outer, outer_names)
     return Unnested(work.take(node), wanted, frozenset(work.null_safe))
-
-
-def used_columns(node: Node, row: OuterRow) -> frozenset[str]:
-    """The columns of the outer row that anything in the subquery refers to."""
-    names = frozenset(row.names)
-    found: set[str] = set()
-    for part in walk(node):
-        found |= {c for scalar in part.scalars for c in scalar.columns if c in names}
-        if isinstance(part, Aggregate | Window):
-            found |= names & set(part.keys)
-    return frozenset(found)
 
 
 def plain_filter(node: Node, row: OuterRow) -> tuple[Node, list[exp.Expr]] | None:
@@ -142,9 +133,11 @@ class _Unnesting:
 
     @_through.register
     def _(self, node: Project) -> Node:
-        own = {item.name for item in node.items}
+        names = set(self._row.names)
+        kept = tuple(i for i in node.items if not (i.value.columns & names) - set(self._wanted))
+        own = {item.name for item in kept}
         passed = tuple(Item(n, ref(n)) for n in self._wanted if n not in own)
-        return Project(self.take(node.input), (*node.items, *passed))
+        return Project(self.take(node.input), (*kept, *passed))
 
     @_through.register(Aggregate)
     @_through.register(Window)

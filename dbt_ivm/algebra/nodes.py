@@ -16,7 +16,7 @@ from dbt_ivm.algebra.joins import OuterJoin as OuterJoin
 from dbt_ivm.algebra.joins import SemiJoin as SemiJoin
 from dbt_ivm.algebra.joins import UnionAll as UnionAll
 from dbt_ivm.algebra.scalar import Scalar
-from dbt_ivm.names import WEIGHT
+from dbt_ivm.names import STAMP, WEIGHT
 
 
 @dataclass(frozen=True)
@@ -162,6 +162,16 @@ class Limit(Unary):
 
     limit: Scalar | None
     offset: Scalar | None
+
+
+@dataclass(frozen=True)
+class Stamped(Unary):
+    """Each row beside the time at which it was written, as the extent below it keeps it."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        stored = STAMP in self.input.columns
+        return self.input.columns if stored else (*self.input.columns, STAMP)
 
 
 @dataclass(frozen=True)

@@ -31,17 +31,23 @@ def prune(node: Node, used: frozenset[str]) -> Node:
 
     A node that stands in several places keeps what any of them uses.
     """
+    needs = needed(node, used)
+    done: dict[int, Node] = {}
+    for part in walk(node):
+        inputs = tuple(done[id(i)] for i in part.inputs)
+        done[id(part)] = _narrowed(part, needs[id(part)], inputs)
+    return done[id(node)]
+
+
+def needed(node: Node, used: frozenset[str]) -> dict[int, frozenset[str]]:
+    """By identity, the columns of every node that anything above it reads."""
     parts = tuple(walk(node))
     needs: dict[int, frozenset[str]] = {id(part): frozenset() for part in parts}
     needs[id(node)] = used
     for part in reversed(parts):
         for i, wanted in zip(part.inputs, _wanted(part, needs[id(part)]), strict=True):
             needs[id(i)] |= wanted
-    done: dict[int, Node] = {}
-    for part in parts:
-        inputs = tuple(done[id(i)] for i in part.inputs)
-        done[id(part)] = _narrowed(part, needs[id(part)], inputs)
-    return done[id(node)]
+    return needs
 
 
 def cascade(node: Node) -> Node:

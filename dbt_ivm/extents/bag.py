@@ -56,13 +56,14 @@ class BagExtent(Extent):
     def rebuilt(self) -> Node:
         return Aggregate(self.node, self.keys, (_counted(call("count", exp.Star())),))
 
-    def read(self) -> Node:
+    def read(self, more: tuple[str, ...] = ()) -> Node:
         if self.unique:
-            return select_columns(self.scan(), self.keys)
+            return select_columns(self.scan(more=more), (*self.keys, *more))
         times = exp.Cast(this=column(COUNT), to=spark_type("int"))
         copies = call("explode", call("array_repeat", literal(0), times))
-        repeated = Generate(self.scan(), Scalar(copies), False, (HIDDEN_PREFIX + "copy",))
-        return select_columns(repeated, self.keys)
+        copy = (HIDDEN_PREFIX + "copy",)
+        repeated = Generate(self.scan(more=more), Scalar(copies), False, copy)
+        return select_columns(repeated, (*self.keys, *more))
 
     def change(self, changes: Changes) -> Node:
         total = call("sum", column(WEIGHT))

@@ -43,8 +43,8 @@ class Extent(ABC):
         """The whole content at the head versions."""
 
     @abstractmethod
-    def read(self) -> Node:
-        """The maintained node's rows, read back from the extent."""
+    def read(self, more: tuple[str, ...] = ()) -> Node:
+        """The maintained node's rows, read back from the extent, with more of what is stored."""
 
     @abstractmethod
     def change(self, changes: Changes) -> Node:
@@ -54,9 +54,10 @@ class Extent(ABC):
     def merge(self, changes: Changes, read_scan: ReadScan) -> Merge:
         """The MERGE that applies `change`."""
 
-    def scan(self, prefix: str = "") -> Scan:
+    def scan(self, prefix: str = "", more: tuple[str, ...] = ()) -> Scan:
         """The extent as a table, its columns optionally under other names."""
-        return Scan(self.table, tuple(Field(prefix + name, name, "") for name in self.stored))
+        names = (*self.stored, *more)
+        return Scan(self.table, tuple(Field(prefix + name, name, "") for name in names))
 
     def _finished(self, values: Mapping[str, exp.Expr], source: Node) -> Node:
         return Project(source, tuple(Item(name, Scalar(tree)) for name, tree in values.items()))

@@ -71,10 +71,10 @@ class ChangeTableExtent(Extent):
         calls = tuple(_call(slot.name, slot.build()) for slot in self.slots)
         return Aggregate(self.node.input, self.keys, calls)
 
-    def read(self) -> Node:
-        values: dict[str, exp.Expr] = {key: column(key) for key in self.keys}
+    def read(self, more: tuple[str, ...] = ()) -> Node:
+        values: dict[str, exp.Expr] = {key: column(key) for key in (*self.keys, *more)}
         values |= {name: final.tree for name, final in self.finals}
-        return self._finished(values, self.scan())
+        return self._finished(values, self.scan(more=more))
 
     def change(self, changes: Changes) -> Node:
         change = named("change", self._change_table(changes))

@@ -65,10 +65,10 @@ class KeywiseExtent(Extent):
         )
         return Aggregate(rows, self.keys, (counted, *values))
 
-    def read(self) -> Node:
-        values: dict[str, exp.Expr] = {key: column(key) for key in self.keys}
+    def read(self, more: tuple[str, ...] = ()) -> Node:
+        values: dict[str, exp.Expr] = {key: column(key) for key in (*self.keys, *more)}
         values |= {c.name: column(VALUE_PREFIX + c.name) for c in self.node.calls}
-        return self._finished(values, self.scan())
+        return self._finished(values, self.scan(more=more))
 
     def change(self, changes: Changes) -> Node:
         return self._recomputed(changes) if self.keys else self._groups(new(self.node.input))

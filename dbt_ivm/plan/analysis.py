@@ -10,29 +10,27 @@ from sqlglot import exp
 from dbt_ivm.algebra.keys import UniqueColumns
 from dbt_ivm.algebra.nodes import (
     Aggregate,
-    Filter,
-    Generate,
     Item,
-    Limit,
     Node,
     Project,
     Scan,
-    Sort,
+    Stamped,
     TableName,
-    Window,
 )
 from dbt_ivm.algebra.normalise import normalise
-from dbt_ivm.algebra.projections import cascade
 from dbt_ivm.algebra.scalar import column, ref
-from dbt_ivm.algebra.walk import tables
+from dbt_ivm.algebra.walk import tables, walk
 from dbt_ivm.errors import Unsupported
+from dbt_ivm.names import CLOCK, STAMP
+from dbt_ivm.plan.core import core_of, under_visible_names
 from dbt_ivm.plan.describe import fingerprint
+from dbt_ivm.sources.clock import Clock
 from dbt_ivm.sql.catalog import Catalog
 from dbt_ivm.sql.dialect import table
 from dbt_ivm.sql.functions import Functions
 from dbt_ivm.sql.pin import references
 from dbt_ivm.sql.render import to_query
-from dbt_ivm.sql.scope import Names, Output
+from dbt_ivm.sql.scope import Output
 from dbt_ivm.sql.select import resolve_model
 
 
@@ -46,6 +44,17 @@ class Maintainable:
     """The whole query; everything above the core lives in the view."""
     outputs: tuple[Output, ...]
     unique: tuple[tuple[TableName, frozenset[str]], ...]
+
+    @property
+    def stamps(self) -> frozenset[str]:
+        """The columns, as the model calls them, that show when a row was written."""
+        shown = {o.name: o.visible for o in self.outputs}
+        return frozenset(shown[name] for name in _stamped_columns(self.tree) if name in shown)
+
+    @property
+    def is_stamped(self) -> bool:
+        """Whether the extent keeps the time at which each row was written."""
+        return any(isinstance(part, Stamped) for part in walk(self.tree))
 
     @property
     def unique_columns(self) -> UniqueColumns:
@@ -101,48 +110,28 @@ def analyze(sql: str, catalog: Catalog, functions: Functions) -> Analysis:
 def _maintainable(sql: str, catalog: Catalog, functions: Functions) -> Maintainable:
     relation = resolve_model(sql, catalog, functions)
     tree = normalise(relation.node, frozenset(o.name for o in relation.outputs))
-    core = _core(tree)
-    outputs = relation.outputs
+    core, outputs = core_of(tree), relation.outputs
     if core is tree and not isinstance(core, Aggregate):
-        core, outputs = _under_visible_names(tree, outputs)
+        core, outputs = under_visible_names(tree, outputs)
         tree = core
     unique = []
     for name in tables(core):
+        if name[0] == CLOCK:
+            continue
         fact = catalog.relation(name)
         if fact.unique is not None:
             unique.append((name, frozenset(c.lower() for c in fact.unique)))
     return Maintainable(core, tree, outputs, tuple(unique))
 
 
-def _under_visible_names(
-    tree: Node, outputs: tuple[Output, ...]
-) -> tuple[Node, tuple[Output, ...]]:
-    """The rows of a bag, stored under the names the model gives them."""
-    names = Names()
-    shown = {o.name: o.visible for o in outputs}
-    stored = {source: names.fresh(visible) for source, visible in shown.items()}
-    if stored == {name: name for name in tree.columns}:
-        return tree, outputs
-    items = tuple(Item(name, ref(source)) for source, name in stored.items())
-    return cascade(Project(tree, items)), tuple(Output(o.visible, stored[o.name]) for o in outputs)
-
-
-def _core(tree: Node) -> Node:
-    """The topmost stateful operator: an aggregate under what the view can do, else the rows.
-
-    Order, limit and windows over all rows have no key to be maintained by: they stay in the view,
-    over the maintained rows below them.
-    """
-    node, bag = tree, tree
-    while isinstance(node, Filter | Project | Generate | Sort | Limit) or _is_global(node):
-        if isinstance(node, Sort | Limit | Window):
-            bag = node.inputs[0]
-        node = node.inputs[0]
-    return node if isinstance(node, Aggregate) else bag
-
-
-def _is_global(node: Node) -> bool:
-    return isinstance(node, Window) and not node.keys
+def _stamped_columns(node: Node) -> frozenset[str]:
+    """The columns of a relation that depend on when its rows were written."""
+    below = frozenset(name for i in node.inputs for name in _stamped_columns(i))
+    if isinstance(node, Stamped):
+        return below | {STAMP}
+    if isinstance(node, Project):
+        return frozenset(item.name for item in node.items if item.value.columns & below)
+    return below & frozenset(node.columns)
 
 
 def _refused(sql: str, reason: str, catalog: Catalog, functions: Functions) -> Analysis:
@@ -156,4 +145,6 @@ def _refused(sql: str, reason: str, catalog: Catalog, functions: Functions) -> A
 
 def _unpinned(scan: Scan) -> exp.Query:
     items = [exp.alias_(column(f.source), f.name, quoted=True) for f in scan.fields]
+    if scan.table[0] == CLOCK:
+        return exp.select(*items).from_(Clock().now(scan))
     return exp.select(*items).from_(table(scan.table))

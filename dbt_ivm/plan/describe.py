@@ -18,6 +18,7 @@ from dbt_ivm.algebra.nodes import (
     Scan,
     SemiJoin,
     Sort,
+    Stamped,
     UnionAll,
     Values,
     Window,
@@ -39,6 +40,7 @@ FAMILIES: dict[type[Node], str] = {
     Window: "key-wise",
     Sort: "view",
     Limit: "view",
+    Stamped: "view",
 }
 
 
@@ -153,6 +155,11 @@ def _(node: Aggregate) -> str:
 @describe.register
 def _(node: Sort) -> str:
     return f"Sort by {', '.join(_text(key.value) for key in node.keys)}"
+
+
+@describe.register
+def _(node: Stamped) -> str:
+    return "Stamp with the time of writing"
 
 
 @describe.register

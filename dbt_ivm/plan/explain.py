@@ -26,7 +26,7 @@ def explain(plan: RefreshPlan) -> str:
 
 
 def _source(change: SourceChange) -> str:
-    name = ".".join(change.head.table)
+    name = change.head.title
     if change.mark is None:
         return f"{name}: version {change.head.version}, read whole"
     if change.reading is Reading.NOTHING:

@@ -14,12 +14,18 @@ from dbt_ivm.extents.bag import BagExtent
 from dbt_ivm.extents.base import Extent
 from dbt_ivm.extents.change_table import ChangeTableExtent
 from dbt_ivm.extents.groups import VALUE_PREFIX, KeywiseExtent
+from dbt_ivm.extents.stamped import StampedExtent
 from dbt_ivm.plan.analysis import Maintainable
 from dbt_ivm.plan.watermark import Types
 
 
 def extent_of(model: Maintainable, types: Types, table: TableName) -> tuple[Extent, str]:
     """The extent, and why its aggregates are key-wise where they are."""
+    extent, note = _plain(model, types, table)
+    return (StampedExtent(table, extent) if model.is_stamped else extent), note
+
+
+def _plain(model: Maintainable, types: Types, table: TableName) -> tuple[Extent, str]:
     core = model.core
     if isinstance(core, Aggregate):
         _require_comparable(core.keys, types, "group key")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -9,6 +10,7 @@ from dbt_ivm.algebra.nodes import TableName
 from dbt_ivm.plan.settings import Settings
 from dbt_ivm.plan.watermark import Types, Watermark
 from dbt_ivm.sources.facts import Head, SourceChange
+from dbt_ivm.sources.format import Trouble
 
 
 class Strategy(Enum):
@@ -39,6 +41,8 @@ class Target:
     """Why the extent cannot be built upon although it exists."""
     view: str | None = None
     """Hash of the statement that made the view, as the view itself carries it."""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    """Table properties of the extent."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class Facts:
     types: Types
     target: Target
     full_refresh: bool = False
+    setbacks: frozenset[Trouble] = frozenset()
+    """What earlier attempts at this refresh ran into."""
     docs: Docs = field(default_factory=Docs)
     package: str = ""
     writer: str = ""

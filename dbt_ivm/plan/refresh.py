@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dbt_ivm.algebra.nodes import Node, TableName
+from dbt_ivm.algebra.walk import scans
 from dbt_ivm.delta.rules import Changes
 from dbt_ivm.delta.self_maintenance import tables_read
 from dbt_ivm.errors import IvmError, Unsupported
@@ -13,12 +15,20 @@ from dbt_ivm.plan.describe import tree_lines
 from dbt_ivm.plan.layout import extent_of
 from dbt_ivm.plan.model import Facts, RefreshPlan, Step, Strategy
 from dbt_ivm.plan.settings import OnUnsupported, Refresh
-from dbt_ivm.plan.storage import build_step, drop_table_step, view_step
+from dbt_ivm.plan.storage import (
+    apply_steps,
+    build_step,
+    changed_storage,
+    drop_table_step,
+    schema_step,
+    view_step,
+)
 from dbt_ivm.plan.watermark import STATE_FORMAT, Watermark
-from dbt_ivm.sources.delta import DeltaReader, classify
 from dbt_ivm.sources.facts import Reading, SourceChange
+from dbt_ivm.sources.format import Trouble
+from dbt_ivm.sources.formats import classify
+from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.catalog import Catalog
-from dbt_ivm.sql.dialect import render
 
 
 @dataclass(frozen=True)
@@ -34,7 +44,7 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
     """Decide between noop, incremental and full, and write the statements of the choice."""
     form = _form(analysis, facts)
     _refuse_if_asked(form, facts)
-    changes = tuple(_change(facts, name) for name in analysis.tables or ())
+    changes = tuple(_change(analysis, facts, name) for name in analysis.tables or ())
     strategy, reason = _decide(analysis, form, facts, changes)
     view, digest = view_step(analysis, form.extent, facts)
     current = facts.target.watermark
@@ -49,11 +59,13 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
     )
     steps: list[Step] = []
     reads = ""
+    if facts.target.extent is None and (facts.settings.schema or facts.settings.catalog):
+        steps.append(schema_step(facts.extent))
     if strategy is Strategy.FULL:
         steps.append(build_step(analysis, form.extent, facts, catalog))
     elif strategy is Strategy.INCREMENTAL and form.extent is not None:
-        merge, reads = _merge_step(form.extent, changes)
-        steps.append(merge)
+        applying, reads = _merge_steps(form.extent, facts, changes)
+        steps += applying
     if facts.target.kind == "table":
         steps.append(drop_table_step(facts.view))
     if facts.target.kind != "view" or facts.target.view != digest:
@@ -100,18 +112,31 @@ def _refuse_if_asked(form: _Form, facts: Facts) -> None:
         )
 
 
-def _change(facts: Facts, name: tuple[str, ...]) -> SourceChange:
+def _change(analysis: Analysis, facts: Facts, name: TableName) -> SourceChange:
     watermark = facts.target.watermark
-    return classify(facts.heads[name], watermark.mark(name) if watermark else None)
+    used = _used_columns(analysis.maintainable.core, name) if analysis.maintainable else None
+    change = classify(facts.heads[name], watermark.mark(name) if watermark else None, used)
+    if Trouble.FEED_REFUSED in facts.setbacks and change.reading is Reading.FEED:
+        reason = Trouble.FEED_REFUSED.value
+        return SourceChange(change.head, change.mark, Reading.DIFFERENCE, reason)
+    return change
+
+
+def _used_columns(node: Node, name: TableName) -> frozenset[str]:
+    """Columns of a table that the scans below a node read."""
+    found = (scan for scan in scans(node) if scan.table == name)
+    return frozenset(field.source.lower() for scan in found for field in scan.fields)
 
 
 def _decide(
     analysis: Analysis, form: _Form, facts: Facts, changes: tuple[SourceChange, ...]
 ) -> tuple[Strategy, str]:
     target, watermark = facts.target, facts.target.watermark
+    storage = changed_storage(facts)
     lost = [c.reason for c in changes if c.reading is Reading.IMPOSSIBLE]
     obstacles = (
         (facts.full_refresh, "asked for with --full-refresh"),
+        (target.extent is None and target.view is not None, "the extent is gone"),
         (target.extent is None, "first build"),
         (bool(target.problem), target.problem),
         (watermark is None, "the extent carries no watermark"),
@@ -120,9 +145,17 @@ def _decide(
             watermark is not None and watermark.fingerprint != analysis.fingerprint,
             "the definition changed",
         ),
+        (bool(storage), f"the setting {', '.join(storage)} changed"),
+        (
+            watermark is not None
+            and form.extent is None
+            and watermark.types.outputs != facts.types.outputs,
+            "the model's columns changed",
+        ),
         (facts.settings.refresh is Refresh.FULL, "the model sets ivm_refresh: full"),
         (analysis.tables is None or analysis.volatile, f"{form.refusal} has no rule"),
         (bool(lost), lost[0] if lost else ""),
+        (Trouble.HISTORY_LOST in facts.setbacks, Trouble.HISTORY_LOST.value),
     )
     for stands, reason in obstacles:
         if stands:
@@ -132,20 +165,22 @@ def _decide(
     if form.extent is None:
         return Strategy.FULL, f"{form.refusal} has no rule"
     moved = [c for c in changes if c.reading is not Reading.NOTHING]
-    return Strategy.INCREMENTAL, "changed: " + ", ".join(".".join(c.head.table) for c in moved)
+    return Strategy.INCREMENTAL, "changed: " + ", ".join(c.head.title for c in moved)
 
 
-def _merge_step(extent: Extent, changes: tuple[SourceChange, ...]) -> tuple[Step, str]:
+def _merge_steps(
+    extent: Extent, facts: Facts, changes: tuple[SourceChange, ...]
+) -> tuple[list[Step], str]:
     """The MERGE, and whether it reads more than the changes (self-maintenance)."""
     by_table = {change.head.table: change for change in changes}
     moved = Changes(
         frozenset(name for name, c in by_table.items() if c.reading is not Reading.NOTHING)
     )
     # A source whose commits changed no row is read at its head on both sides.
-    merge = extent.merge(moved, DeltaReader(by_table))
+    merge = extent.merge(moved, SourceReader(by_table))
     others = [".".join(name) for name in tables_read(extent.change(moved)) if name != extent.table]
     reads = f"changes, and {', '.join(others)}" if others else "changes only"
-    return Step("apply the change", render(merge.tree()), commits=True), reads
+    return apply_steps("apply the change", merge, facts), reads
 
 
 def _tree(analysis: Analysis, form: _Form) -> tuple[str, ...]:
@@ -157,7 +192,7 @@ def _tree(analysis: Analysis, form: _Form) -> tuple[str, ...]:
     above = len(lines) - len(tree_lines(model.core))
     depth = len(lines[above]) - len(lines[above].lstrip())
     core = tree_lines(model.core, depth // 2)
-    core[0] += f"  <- extent, {family}"
+    core[0] = f"{core[0].split('  [')[0]}  <- extent, {family}"
     return tuple(f"{line.split('  [')[0]}  [view]" for line in lines[:above]) + tuple(core)
 
 

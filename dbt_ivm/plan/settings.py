@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from dbt_ivm.errors import IvmError
+from dbt_ivm.sources.formats import FORMATS
 from dbt_ivm.sql.functions import Functions
 
 
@@ -26,7 +27,6 @@ class OnUnsupported(Enum):
     ERROR = "error"
 
 
-FORMATS = ("delta",)
 _Choice = TypeVar("_Choice", bound=Enum)
 
 
@@ -37,11 +37,26 @@ class Settings:
     refresh: Refresh = Refresh.AUTO
     on_unsupported: OnUnsupported = OnUnsupported.WARN
     functions: Functions = field(default_factory=Functions)
+    schema: str | None = None
+    """Schema of the extent, where it is not the model's own."""
+    catalog: str | None = None
+    """Catalog of the extent, where it is not the model's own."""
     file_format: str = "delta"
     partition_by: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
     location_root: str | None = None
     properties: tuple[tuple[str, str], ...] = ()
+
+    def storage(self) -> dict[str, Any]:
+        """What the model says about the table of its extent; another value needs another table."""
+        told = {
+            "file_format": self.file_format if self.file_format != "delta" else None,
+            "partition_by": list(self.partition_by),
+            "clustered_by": list(self.cluster_by),
+            "location_root": self.location_root,
+            "tblproperties": dict(self.properties),
+        }
+        return {key: value for key, value in told.items() if value}
 
 
 def read_settings(config: Mapping[str, Any], model: str) -> Settings:
@@ -59,8 +74,16 @@ def read_settings(config: Mapping[str, Any], model: str) -> Settings:
         )
     if config.get("buckets"):
         raise IvmError(
-            f"Model {model}: `buckets` does not exist on Delta; use `clustered_by` alone for"
-            " liquid clustering."
+            f"Model {model}: `buckets` does not exist on Delta or Iceberg; on Delta use"
+            " `clustered_by` alone for liquid clustering."
+        )
+    cluster_by = _names(config, "liquid_clustered_by", model) or _names(
+        config, "clustered_by", model
+    )
+    if cluster_by and not FORMATS[file_format].can_cluster:
+        raise IvmError(
+            f"Model {model}: {file_format} tables cannot be clustered; remove `clustered_by`, or"
+            " use `partition_by`."
         )
     return Settings(
         refresh=_choice(config, "ivm_refresh", Refresh.AUTO, model),
@@ -69,10 +92,11 @@ def read_settings(config: Mapping[str, Any], model: str) -> Settings:
             frozenset(n.lower() for n in _names(config, "ivm_deterministic_functions", model)),
             frozenset(n.lower() for n in _names(config, "ivm_aggregate_functions", model)),
         ),
+        schema=_name(config, "ivm_schema", model),
+        catalog=_name(config, "ivm_catalog", model),
         file_format=file_format,
         partition_by=_names(config, "partition_by", model),
-        cluster_by=_names(config, "liquid_clustered_by", model)
-        or _names(config, "clustered_by", model),
+        cluster_by=cluster_by,
         location_root=config.get("location_root"),
         properties=tuple((str(k), str(v)) for k, v in (config.get("tblproperties") or {}).items()),
     )
@@ -83,6 +107,8 @@ _SETTINGS = (
     "ivm_on_unsupported",
     "ivm_deterministic_functions",
     "ivm_aggregate_functions",
+    "ivm_schema",
+    "ivm_catalog",
 )
 
 
@@ -102,6 +128,13 @@ def _names(config: Mapping[str, Any], key: str, model: str) -> tuple[str, ...]:
     if not all(isinstance(name, str) for name in names):
         raise IvmError(f"Model {model}: {key} must be a name or a list of names, not {value!r}.")
     return names
+
+
+def _name(config: Mapping[str, Any], key: str, model: str) -> str | None:
+    value = config.get(key)
+    if value is not None and (not isinstance(value, str) or not value):
+        raise IvmError(f"Model {model}: {key} must be a name, not {value!r}.")
+    return value
 
 
 def _listed(values: Any) -> str:

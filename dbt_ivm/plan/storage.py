@@ -11,25 +11,29 @@ from dbt_ivm.algebra.nodes import Item, Node, Project, TableName
 from dbt_ivm.algebra.scalar import Scalar, column, ref
 from dbt_ivm.errors import IvmError
 from dbt_ivm.extents.base import Extent
-from dbt_ivm.names import KEY_PROPERTY, MODEL_PROPERTY, VIEW_PROPERTY
+from dbt_ivm.names import KEY_PROPERTY, MODEL_PROPERTY, STORAGE_PROPERTY, VIEW_PROPERTY
 from dbt_ivm.plan.analysis import Analysis, Maintainable
 from dbt_ivm.plan.layout import above_extent
 from dbt_ivm.plan.model import Facts, Step
-from dbt_ivm.sources.delta import FEED_PROPERTY, DeltaReader, classify
+from dbt_ivm.sources.formats import FORMATS, classify
+from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.catalog import Catalog
 from dbt_ivm.sql.dialect import render, spark_type, table, verbatim
 from dbt_ivm.sql.pin import pin
 from dbt_ivm.sql.render import to_query
-from dbt_ivm.sql.statements import create_table, create_view
+from dbt_ivm.sql.statements import Merge, create_table, create_view
 
 
 def build_step(analysis: Analysis, extent: Extent | None, facts: Facts, catalog: Catalog) -> Step:
     """`create or replace table m__ivm as` the whole state at the pinned versions."""
     settings = facts.settings
-    properties = {FEED_PROPERTY: "true"} | dict(settings.properties)
+    form = FORMATS[settings.file_format]
+    properties = form.extent_properties() | dict(settings.properties)
     properties[MODEL_PROPERTY] = facts.model
-    if extent is not None:
-        properties[KEY_PROPERTY] = json.dumps(extent.keys)
+    if settings.storage() or form.replace_keeps_properties:
+        properties[STORAGE_PROPERTY] = json.dumps(settings.storage())
+    if extent is not None or form.replace_keeps_properties:
+        properties[KEY_PROPERTY] = json.dumps(extent.keys if extent else None)
     location = None
     if settings.location_root:
         location = f"{settings.location_root.rstrip('/')}/{facts.extent[-1]}"
@@ -45,13 +49,33 @@ def build_step(analysis: Analysis, extent: Extent | None, facts: Facts, catalog:
     return Step("build the extent", render(statement), commits=True)
 
 
+def apply_steps(title: str, merge: Merge, facts: Facts) -> list[Step]:
+    """A MERGE into the extent, with what its format needs around it."""
+    if facts.target.extent is None:
+        raise AssertionError("there is no extent to merge into")
+    form = FORMATS[facts.settings.file_format]
+    applied = form.apply(merge, facts.target.extent, facts.writer)
+    steps = [Step("stage the change", render(statement)) for statement in applied.before]
+    steps.append(Step(title, render(applied.merge), commits=True))
+    if applied.publish is not None:
+        steps.append(Step("publish the change", render(applied.publish), commits=True))
+    return steps + [Step("clear the stage", render(statement)) for statement in applied.after]
+
+
+def changed_storage(facts: Facts) -> list[str]:
+    """Storage settings whose value is not the one that the extent was built with."""
+    before = json.loads(facts.target.properties.get(STORAGE_PROPERTY, "{}"))
+    now = facts.settings.storage()
+    return sorted(key for key in before | now if before.get(key) != now.get(key))
+
+
 def state_query(
     analysis: Analysis, extent: Extent | None, facts: Facts, catalog: Catalog
 ) -> exp.Expr:
     """The content of the extent at the head versions; a refused model is a copy of its result."""
     if extent is not None:
         changes = {name: classify(head, None) for name, head in facts.heads.items()}
-        return to_query(extent.rebuilt(), DeltaReader(changes))
+        return to_query(extent.rebuilt(), SourceReader(changes))
     if analysis.tables is None:
         return verbatim(analysis.sql)
     heads = facts.heads
@@ -76,7 +100,7 @@ def view_step(analysis: Analysis, extent: Extent | None, facts: Facts) -> tuple[
     if extent is None or analysis.maintainable is None:
         query: exp.Expr = exp.select(*(column(name) for name in names)).from_(table(facts.extent))
     else:
-        query = to_query(_shown(analysis.maintainable, extent, facts), DeltaReader({}))
+        query = to_query(_shown(analysis.maintainable, extent, facts), SourceReader({}))
     comments = {name.lower(): text for name, text in facts.docs.columns}
     columns = [(name, comments.get(name.lower())) for name in names]
     comment, types = facts.docs.relation, [c.type for c in facts.types.outputs]
@@ -135,3 +159,9 @@ def _stored_columns(
 def drop_table_step(name: TableName) -> Step:
     """A table that stood under the model's name makes way for the view."""
     return Step("drop the table", render(exp.Drop(tables=[table(name)], kind="TABLE", exists=True)))
+
+
+def schema_step(extent: TableName) -> Step:
+    """The schema that `ivm_schema` names; dbt makes only those of the models themselves."""
+    made = exp.Create(this=table(extent[:-1]), kind="SCHEMA", exists=True)
+    return Step("create the schema of the extent", render(made))

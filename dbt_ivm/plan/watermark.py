@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from dbt_ivm.sources.facts import Mark
 from dbt_ivm.sql.catalog import ColumnFact
@@ -52,13 +53,27 @@ class Watermark:
 
 
 def decode(metadata: str | None) -> Watermark | None:
-    """The watermark in a commit's metadata, or None where the commit is not ours."""
+    """The watermark in a commit's metadata, or None where the commit is not ours to read."""
+    data = dict(_content(metadata))
     try:
-        data = json.loads(base64.b64decode(metadata or "", validate=True))["dbt_ivm"]
         marks = tuple(Mark(**{**m, "table": tuple(m["table"])}) for m in data.pop("marks"))
         types = data.pop("types")
         inputs = tuple(ColumnFact(**c) for c in types["inputs"])
         outputs = tuple(ColumnFact(**c) for c in types["outputs"])
         return Watermark(marks=marks, types=Types(inputs, outputs), **data)
-    except (ValueError, KeyError, TypeError, AttributeError, binascii.Error):
+    except (KeyError, TypeError):
         return None
+
+
+def package_of(metadata: str | None) -> str | None:
+    """The release of dbt-ivm that made a commit, also where its watermark is not understood."""
+    package = _content(metadata).get("package")
+    return str(package) if package is not None else None
+
+
+def _content(metadata: str | None) -> dict[str, Any]:
+    try:
+        data = json.loads(base64.b64decode(metadata or "", validate=True))["dbt_ivm"]
+    except (ValueError, KeyError, TypeError, binascii.Error):
+        return {}
+    return data if isinstance(data, dict) else {}

@@ -2,152 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 
 from sqlglot import exp
 
-from dbt_ivm.algebra.nodes import Field, Scan, State, TableName
+from dbt_ivm.algebra.nodes import Scan, TableName
 from dbt_ivm.algebra.scalar import column
-from dbt_ivm.names import WEIGHT
-from dbt_ivm.sources.facts import Commit, Head, Mark, Reading, SourceChange
+from dbt_ivm.names import APPLICATION_ID
+from dbt_ivm.sources import delta_history, scans
+from dbt_ivm.sources.delta_history import FEED_PROPERTY
+from dbt_ivm.sources.facts import Commit, Counts, Head, Identity, Mark, SourceChange
+from dbt_ivm.sources.format import Ask, Columns, Row, TableFormat, Trouble, mapping
+from dbt_ivm.sql.catalog import ColumnFact
 from dbt_ivm.sql.dialect import literal, render, table
+from dbt_ivm.sql.statements import describe, version_of
 
-FEED_PROPERTY = "delta.enableChangeDataFeed"
-
-# Commits that rewrite files or metadata but leave every row as it was.
-_NEUTRAL = frozenset(
-    {
-        "OPTIMIZE",
-        "REORG",
-        "VACUUM START",
-        "VACUUM END",
-        "SET TBLPROPERTIES",
-        "UNSET TBLPROPERTIES",
-        "ADD COLUMNS",
-        "ADD CONSTRAINT",
-        "DROP CONSTRAINT",
-        "UPGRADE PROTOCOL",
-        "COMPUTE STATS",
-        "CLUSTER BY",
-    }
-)
-# Commits whose rows the change data feed reports; anything else is read as a difference.
-_FED = frozenset(
-    {
-        "WRITE",
-        "MERGE",
-        "UPDATE",
-        "DELETE",
-        "TRUNCATE",
-        "STREAMING UPDATE",
-        "COPY INTO",
-        "RESTORE",
-        "OPTIMIZE",
-        "REORG",
-        "VACUUM START",
-        "VACUUM END",
-        "ADD COLUMNS",
-        "ADD CONSTRAINT",
-        "DROP CONSTRAINT",
-        "COMPUTE STATS",
-        "CLUSTER BY",
-    }
-)
+_RECENT = 20
+"""Commits that are read at first; most refreshes need no more."""
+# Words of Spark's errors, and what they mean for the plan.
+_TROUBLES = {
+    Trouble.CONFLICT: ("DELTA_CONCURRENT", "ConcurrentModification", "DELTA_METADATA_CHANGED"),
+    Trouble.FEED_REFUSED: (
+        "DELTA_MISSING_CHANGE_DATA",
+        "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE",
+        "PARQUET_COLUMN_DATA_TYPE_MISMATCH",
+    ),
+    Trouble.HISTORY_LOST: (
+        "FAILED_READ_FILE.FILE_NOT_EXIST",
+        "DELTA_VERSION_NOT_FOUND",
+        "DELTA_LOG_FILE_NOT_FOUND",
+        "DELTA_EMPTY_DIRECTORY",
+    ),
+}
+# Inserted, updated, deleted: in the result of a MERGE, and in the metrics of its commit.
+_COLUMNS = ("num_inserted_rows", "num_updated_rows", "num_deleted_rows")
+_METRICS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
 
 
-def is_neutral(commit: Commit) -> bool:
-    """Whether a commit left every row as it was."""
-    return commit.operation in _NEUTRAL
+class Delta(TableFormat):
+    """Versions are numbers, commits carry user metadata, and a token makes them idempotent."""
+
+    name = "delta"
+    can_cluster = True
+    replace_keeps_properties = False
+
+    def identity(self, ask: Ask, name: TableName) -> Identity:
+        found = ask(describe("DETAIL", name))[0]
+        return Identity(self.name, found["id"], mapping(found["properties"]))
+
+    def head(self, ask: Ask, name: TableName, identity: Identity) -> Head:
+        history = self._history(ask, name, _RECENT)
+        newest = history[0]
+        feed = identity.properties.get(FEED_PROPERTY, "").lower() == "true"
+        return Head(name, identity.id, newest.version, newest.timestamp, feed, history, self.name)
+
+    def reaching(self, ask: Ask, head: Head, version: int) -> Head:
+        oldest = min((c.version for c in head.history), default=head.version)
+        if version >= oldest or len(head.history) < _RECENT:
+            return head
+        # The table may have moved on since the head was pinned: ask for some more.
+        more = self._history(ask, head.table, head.version - version + _RECENT)
+        return replace(head, history=tuple(c for c in more if c.version <= head.version))
+
+    def is_behind(self, head: Head, version: int) -> bool:
+        return version > head.version
+
+    def lost_its_start(self, head: Head) -> bool:
+        return all(commit.version > 0 for commit in head.history)
+
+    def committed(self, ask: Ask, name: TableName, metadata: str) -> Counts | None:
+        row = ask(describe("HISTORY", name, limit=1))[0]
+        if row["userMetadata"] != metadata:
+            return None
+        metrics = mapping(row["operationMetrics"])
+        if "numTargetRowsInserted" in metrics:
+            return _counts(metrics, _METRICS)
+        return Counts(inserted=int(metrics.get("numOutputRows", 0)))
+
+    def _history(self, ask: Ask, name: TableName, limit: int) -> tuple[Commit, ...]:
+        return tuple(
+            delta_history.commit(row) for row in ask(describe("HISTORY", name, limit=limit))
+        )
+
+    def check_source(self, ask: Ask, head: Head, columns: tuple[ColumnFact, ...]) -> None:
+        """Every version can be read as the table is shown."""
+
+    def classify(self, head: Head, mark: Mark | None, used: Columns) -> SourceChange:
+        return delta_history.classify(head, mark, used)
+
+    def at(self, name: TableName, version: int) -> exp.Table:
+        return version_of(name, version)
+
+    def changes(self, scan: Scan, mark: Mark, head: Head) -> exp.Query:
+        """`select …, ±1 from table_changes('t', first, last)`; both ends are inclusive."""
+        name = literal(render(table(scan.table), pretty=False))
+        span = (literal(mark.version + 1), literal(head.version))
+        feed = exp.Table(this=exp.Anonymous(this="table_changes", expressions=[name, *span]))
+        came = exp.In(
+            this=column("_change_type"),
+            expressions=[literal("insert"), literal("update_postimage")],
+        )
+        return scans.weighted(scan, feed, scans.came_or_left(came))
+
+    def is_neutral(self, commit: Commit) -> bool:
+        return delta_history.is_neutral(commit)
+
+    def extent_properties(self) -> dict[str, str]:
+        return {FEED_PROPERTY: "true"}
+
+    def commit_settings(self, metadata: str, generation: int) -> dict[str, str]:
+        return {
+            "spark.databricks.delta.commitInfo.userMetadata": metadata,
+            "spark.databricks.delta.write.txnAppId": APPLICATION_ID,
+            "spark.databricks.delta.write.txnVersion": str(generation),
+            # A vacuumed file must be an error and not a lack of rows.
+            "spark.sql.files.ignoreMissingFiles": "false",
+        }
+
+    def counts(self, result: list[Row]) -> Counts | None:
+        # A skipped commit (the token was used already) and a CREATE both return nothing.
+        if not result or "num_affected_rows" not in result[0]:
+            return None
+        return _counts(result[0], _COLUMNS)
+
+    def trouble(self, message: str) -> Trouble | None:
+        found = (t for t, signs in _TROUBLES.items() if any(sign in message for sign in signs))
+        return next(found, None)
 
 
-def _changed_nothing(commit: Commit) -> bool:
-    """A MERGE, UPDATE or DELETE that touched no row; an empty overwrite is no such thing."""
-    return commit.operation in ("MERGE", "UPDATE", "DELETE") and commit.rows == 0
-
-
-def classify(head: Head, mark: Mark | None) -> SourceChange:
-    """How the changes since the mark can be read, decided before anything is written."""
-    if mark is None:
-        return _impossible(head, mark, "is new to the model")
-    if head.version == mark.version and head.id == mark.id:
-        return SourceChange(head, mark, Reading.NOTHING)
-    if head.version < mark.version:
-        return _impossible(head, mark, "was dropped and recreated")
-    known = {commit.version: commit for commit in head.history}
-    if head.id != mark.id:
-        before = known.get(mark.version)
-        if before is None or before.timestamp != mark.timestamp:
-            return _impossible(head, mark, "was dropped and recreated")
-        return SourceChange(head, mark, Reading.DIFFERENCE, "the table was replaced")
-    between = [known.get(version) for version in range(mark.version + 1, head.version + 1)]
-    if any(commit is None for commit in between):
-        return _impossible(head, mark, f"has no history back to version {mark.version} any more")
-    commits = [commit for commit in between if commit is not None]
-    if all(is_neutral(commit) or _changed_nothing(commit) for commit in commits):
-        return SourceChange(head, mark, Reading.NOTHING)
-    if not head.has_feed:
-        return SourceChange(head, mark, Reading.DIFFERENCE, "the change data feed is off")
-    other = [commit.operation for commit in commits if commit.operation not in _FED]
-    if other:
-        return SourceChange(head, mark, Reading.DIFFERENCE, f"{other[0]} since the last refresh")
-    return SourceChange(head, mark, Reading.FEED)
-
-
-def _impossible(head: Head, mark: Mark | None, reason: str) -> SourceChange:
-    return SourceChange(head, mark, Reading.IMPOSSIBLE, f"`{'.'.join(head.table)}` {reason}")
-
-
-class DeltaReader:
-    """Prints the scans of a plan at the versions a refresh goes from and to."""
-
-    def __init__(self, changes: Mapping[TableName, SourceChange]) -> None:
-        self._changes = changes
-
-    def __call__(self, scan: Scan) -> exp.Query:
-        change = self._changes.get(scan.table)
-        if change is None:  # an extent read by its own view: always as it is
-            return _select(scan.fields, table(scan.table))
-        if scan.state is State.NEW:
-            return _select(scan.fields, _at(scan.table, change.head.version))
-        if change.mark is None:
-            raise AssertionError("without a mark there is no old state")
-        if scan.state is State.OLD:
-            return _select(scan.fields, _at(scan.table, change.mark.version))
-        if change.reading is Reading.FEED:
-            return _feed(scan, change.mark.version + 1, change.head.version)
-        return _difference(scan, change.mark.version, change.head.version)
-
-
-def _at(name: TableName, version: int) -> exp.Table:
-    """`t version as of n`."""
-    reference = table(name)
-    as_of = exp.Version(this="VERSION", kind="AS OF", expression=literal(version))
-    reference.set("version", as_of)
-    return reference
-
-
-def _select(fields: tuple[Field, ...], source: exp.Expr) -> exp.Select:
-    items = [exp.alias_(column(field.source), field.name, quoted=True) for field in fields]
-    return exp.select(*items).from_(source)
-
-
-def _feed(scan: Scan, first: int, last: int) -> exp.Query:
-    """`select …, ±1 from table_changes('t', first, last)`; both ends are inclusive."""
-    name = literal(render(table(scan.table), pretty=False))
-    rows = exp.Anonymous(this="table_changes", expressions=[name, literal(first), literal(last)])
-    came = exp.In(
-        this=column("_change_type"),
-        expressions=[literal("insert"), literal("update_postimage")],
-    )
-    weight = exp.Case().when(came, literal(1)).else_(exp.Neg(this=literal(1)))
-    select = _select(scan.fields, exp.Table(this=rows))
-    return select.select(exp.alias_(weight, WEIGHT, quoted=True))
-
-
-def _difference(scan: Scan, old: int, new: int) -> exp.Query:
-    """All rows of the new version came, all of the old one left; netting leaves the difference."""
-    sides = []
-    for version, sign in ((new, literal(1)), (old, exp.Neg(this=literal(1)))):
-        side = _select(scan.fields, _at(scan.table, version))
-        sides.append(side.select(exp.alias_(sign, WEIGHT, quoted=True)))
-    return exp.Union(this=sides[0], expression=sides[1], distinct=False)
+def _counts(values: Row, names: tuple[str, ...]) -> Counts:
+    return Counts(*(int(values.get(name) or 0) for name in names))

@@ -1,11 +1,22 @@
-"""Facts about a source table: where it stands, how it got there, where the extent stands."""
+"""Facts about a table: where it stands, how it got there, where an extent stands in it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
 from dbt_ivm.algebra.nodes import TableName
+from dbt_ivm.names import CLOCK
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a table is, apart from its versions."""
+
+    format: str
+    id: str
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -18,6 +29,9 @@ class Commit:
     metadata: str | None = None
     rows: int | None = None
     """Changed rows, where the table format tells."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    """What else the format says about it, in its own words."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +44,13 @@ class Head:
     timestamp: str
     has_feed: bool
     history: tuple[Commit, ...] = ()
+    """Newest first."""
+    format: str = "delta"
+
+    @property
+    def title(self) -> str:
+        """How a reason names it."""
+        return "the time" if self.table[0] == CLOCK else ".".join(self.table)
 
     def mark(self) -> Mark:
         return Mark(self.table, self.id, self.version, self.timestamp)
@@ -62,3 +83,12 @@ class SourceChange:
     mark: Mark | None
     reading: Reading
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Rows that a commit inserted, updated and deleted."""
+
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import Token, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
@@ -61,9 +61,14 @@ def parse_query(text: str, for_meaning: bool = True) -> exp.Query:
     return trees[0]
 
 
+def tokenize(text: str) -> list[Token]:
+    """The words of a text, each with its place."""
+    return list(SparkVerbatim().tokenize(text))
+
+
 def _has_doubled_quote(text: str) -> bool:
     """Spark 4.0 reads 'it''s' as two literals in a row, its; Spark 4.1 as one, it's."""
-    tokens = SparkVerbatim().tokenize(text)
+    tokens = tokenize(text)
     return any(
         first.token_type is second.token_type is sqlglot.TokenType.STRING
         and first.end + 1 == second.start

@@ -8,6 +8,8 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import Aggregate, AggregateCall, Filter, Item, Node, Project
 from dbt_ivm.algebra.scalar import Scalar, column, ref, substitute
+from dbt_ivm.names import STAMP
+from dbt_ivm.sql.clocks import is_stamped
 from dbt_ivm.sql.context import Context
 from dbt_ivm.sql.empty_groups import over_no_rows
 from dbt_ivm.sql.expressions import (
@@ -101,7 +103,7 @@ class Grouping:
             return
         if group.args.get("all"):
             for visible, value in self._items.shown:
-                if not has_aggregate(value, self._context.functions):
+                if not has_aggregate(value, self._context.functions) and not is_stamped(value):
                     self._add_key(visible, value)
         sets = grouping_sets(group, lambda item: self._add_key(*self._key(item)))
         if sets is None:
@@ -171,7 +173,7 @@ class Grouping:
         if isinstance(tree, exp.Anonymous) and tree.name.lower() in GROUPING:
             return grouping_value(tree, [value for _, value in self._keys], self._sets)
         if isinstance(tree, exp.Column):
-            if tree.name in self._items.above:
+            if tree.name in self._items.above or tree.name == STAMP:
                 return tree.copy()
             raise self._context.unsupported(f"column `{tree.name}`, not grouped,")
         copy = tree.copy()

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import TableName
 from dbt_ivm.algebra.scalar import column
 from dbt_ivm.errors import Unsupported
+from dbt_ivm.names import CLOCK
 from dbt_ivm.sql.catalog import Catalog, RelationFact
-from dbt_ivm.sql.dialect import parse_query, render, verbatim
+from dbt_ivm.sql.clock_values import clock_value, grain_of
+from dbt_ivm.sql.dialect import parse_query, render, tokenize, verbatim
 from dbt_ivm.sql.expressions import function_name, is_call
+from dbt_ivm.sql.functions import CLOCK as CLOCK_FUNCTIONS
 from dbt_ivm.sql.functions import Functions, Kind
 
 Versions = Callable[[TableName], int | None]
@@ -63,9 +67,29 @@ def pin(text: str, catalog: Catalog, versions: Versions, namespace: TableName = 
             version = versions(fact.name)
             if version is not None:
                 edits.append((start, end, f"{text[start:end]} VERSION AS OF {int(version)}"))
+    edits += _clock_edits(text, versions)
     for start, end, replacement in sorted(edits, reverse=True):
         text = text[:start] + replacement + text[end:]
     return text
+
+
+def _clock_edits(text: str, versions: Versions) -> list[tuple[int, int, str]]:
+    """`current_date()` and its like become the time that the model was brought to."""
+    edits = []
+    tokens = tokenize(text)
+    for token, after, last in zip_longest(tokens, tokens[1:], tokens[2:]):
+        function = token.text.lower()
+        is_clock = function in CLOCK_FUNCTIONS
+        version = versions((CLOCK, grain_of(function))) if is_clock else None
+        called = after is not None and after.text == "(" and last is not None and last.text == ")"
+        if version is None or not (called or function.startswith(("current_", "local"))):
+            continue
+        if not called and after is not None and after.text == "(":
+            continue  # unix_timestamp(x) is a function of x
+        end = last.end if called and last is not None else token.end
+        value = clock_value(function, version)
+        edits.append((token.start, end + 1, render(value, pretty=False)))
+    return edits
 
 
 def _pinned_view(fact: RelationFact, inner: str) -> str:

@@ -23,6 +23,7 @@ from dbt_ivm.algebra.nodes import (
     Scan,
     SemiJoin,
     Sort,
+    Stamped,
     UnionAll,
     Values,
     Window,
@@ -69,9 +70,11 @@ class _Renderer:
     def _(self, node: OneRow) -> exp.Query:
         return exp.select(exp.alias_(literal(1), "one", quoted=True))
 
-    @query.register
-    def _(self, node: Named) -> exp.Query:
-        return self._block(node, node.columns)
+    @query.register(Named)
+    @query.register(Stamped)
+    def _(self, node: Named | Stamped) -> exp.Query:
+        source = node.input if isinstance(node, Stamped) else node
+        return self._block(source, node.columns)
 
     @query.register
     def _(self, node: Filter) -> exp.Query:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_ivm.algebra.nodes import Filter, Item, Node, Project
+from dbt_ivm.algebra.nodes import Filter, Item, Node, Project, Stamped
 from dbt_ivm.algebra.predicates import flat_conjuncts
 from dbt_ivm.algebra.scalar import Scalar, column
 from dbt_ivm.errors import Unsupported
 from dbt_ivm.sql.catalog import Catalog
+from dbt_ivm.sql.clocks import is_stamped, lift_clocks
 from dbt_ivm.sql.context import Context, Relation
 from dbt_ivm.sql.dialect import parse_query
 from dbt_ivm.sql.expressions import has_aggregate, has_subquery, resolve
@@ -94,7 +95,7 @@ def _select(select: exp.Select, context: Context, top: bool) -> Relation:
     host = Host(*resolve_from(select, context, resolve_query))
     subqueries = Subqueries(context, resolve_query)
     _where(select, host, subqueries, context)
-    items = select_list(select, host, subqueries, context)
+    items = select_list(select, host, subqueries, context, top)
     if items.is_grouped(select):
         node, shown, order_key, empty = grouped(select, items, host, subqueries, context)
         block = Block(node, shown, order_key, empty)
@@ -108,11 +109,12 @@ def _where(select: exp.Select, host: Host, subqueries: Subqueries, context: Cont
     where = select.args.get("where")
     trees = flat_conjuncts(where.this) if where else []
     plain = [tree for tree in trees if not has_subquery(tree)]
-    lifted = [tree for tree in trees if has_subquery(tree)]
-    for tree in ([exp.and_(*plain)] if plain else []) + lifted:
+    nested = [tree for tree in trees if has_subquery(tree)]
+    for tree in ([exp.and_(*plain)] if plain else []) + nested:
         if subqueries.filter(tree, host):
             continue
-        predicate = resolve(subqueries.lift(tree, host), host.scope.find, context.functions)
+        lifted = lift_clocks(subqueries.lift(tree, host), host, context)
+        predicate = resolve(lifted, host.scope.find, context.functions)
         if has_aggregate(predicate, context.functions):
             raise context.unsupported("an aggregate in WHERE")
         host.node = Filter(host.node, Scalar(predicate))
@@ -133,19 +135,19 @@ def _plain_order(items: SelectList, host: Host, context: Context) -> Callable[..
 
 def _finished(select: exp.Select, block: Block, context: Context, top: bool) -> Relation:
     """Windows, DISTINCT, ORDER BY and LIMIT over a block, then its projection."""
+    has_stamps = any(is_stamped(value) for _, value in block.shown)
     windows = Windows(block.node, context.names)
     shown = [(visible, windows.column_for(value)) for visible, value in block.shown]
     if select.args.get("distinct"):
-        if isinstance(select.args["distinct"], exp.Distinct) and select.args["distinct"].args.get(
-            "on"
-        ):
-            raise context.unsupported("DISTINCT ON")
+        if has_stamps:
+            raise context.unsupported("DISTINCT with the time of the query")
         relation = distinct(_projected(windows.node(), shown, context))
         return _ordered(select, relation, context, top)
     order = ordering(
         select, block.shown, lambda item: windows.column_for(block.order_key(item)), top
     )
-    relation = _projected(order.over(windows.node(), context, top), shown, context)
+    rows = Stamped(windows.node()) if has_stamps else windows.node()
+    relation = _projected(order.over(rows, context, top), shown, context)
     empty = () if order.is_bounded else block.empty
     return replace(relation, empty=empty, single=bool(block.empty) or order.is_one_row)
 

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import Generate
 from dbt_ivm.algebra.scalar import column
+from dbt_ivm.sql.clocks import lift_clocks, stamped
 from dbt_ivm.sql.context import Context
 from dbt_ivm.sql.expressions import (
     aggregate_of,
@@ -43,9 +44,12 @@ class SelectList:
 
 
 def select_list(
-    select: exp.Select, host: Host, subqueries: Subqueries, context: Context
+    select: exp.Select, host: Host, subqueries: Subqueries, context: Context, top: bool
 ) -> SelectList:
-    """Resolve every item; subqueries become joins below, or above where there are groups."""
+    """Resolve every item; subqueries become joins below, or above where there are groups.
+
+    At the top of a model the time is a stamp, inside an aggregate and below the top an input.
+    """
     found = SelectList(context.functions)
     will_group = bool(select.args.get("group") or select.args.get("having")) or any(
         _calls_aggregate(item, context.functions) for item in select.expressions
@@ -66,6 +70,8 @@ def select_list(
             if will_group:
                 tree = set_aside(tree, found, context)
             tree = subqueries.lift(tree, host)
+            tree = stamped(tree, context.functions) if top else tree
+            tree = lift_clocks(tree, host, context)
             value = resolve(tree, lookup, context.functions)
             name = item.alias_or_name or f"col{len(found.shown) + 1}"
             found.shown.append((name, value))

@@ -48,7 +48,8 @@ class _Inner:
     """Column of the outer row -> column of the query around."""
 
     def unnested(self, host: Host) -> Unnested:
-        return unnest(self.relation.node, self.row, host.node, self.names)
+        shown = frozenset(o.name for o in self.relation.outputs)
+        return unnest(self.relation.node, shown, self.row, host.node, self.names)
 
     def outside(self, tree: exp.Expr) -> exp.Expr:
         """An expression over the outer row, over the query around instead."""

@@ -13,9 +13,25 @@
 
 
 {% macro ivm_drop_extent(relation) %}
-  {%- set extent = adapter.ivm_extent(relation) if execute else none -%}
-  {%- if extent is not none and adapter.ivm_owns(extent) -%}
-    {%- do spark__drop_relation(extent) -%}
-    {%- do adapter.cache_dropped(extent) -%}
+  {%- if execute -%}
+    {%- set extent = adapter.ivm_extent_name(relation) -%}
+    {%- if adapter.ivm_owns(extent) -%}
+      {%- do spark__drop_relation(extent) -%}
+      {%- do adapter.cache_dropped(extent) -%}
+    {%- endif -%}
   {%- endif -%}
 {% endmacro %}
+
+
+{#- A model's `database` is the catalog of a three-part name. -#}
+{% macro ivm__generate_database_name(custom_database_name=none, node=none) -%}
+  {% do return(custom_database_name) %}
+{%- endmacro %}
+
+
+{% macro ivm__list_schemas(database) -%}
+  {% call statement('list_schemas', fetch_result=True, auto_begin=False) %}
+    show databases {{ 'in ' ~ database if database }}
+  {% endcall %}
+  {{ return(load_result('list_schemas').table) }}
+{%- endmacro %}

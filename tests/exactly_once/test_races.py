@@ -3,46 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 
 import pytest
-from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql import SparkSession
 
 from dbt_ivm.adapter.runner import Outcome, Request, Runner
-from dbt_ivm.adapter.spark_facts import Pins, Row
-from dbt_ivm.plan.model import Docs, RefreshPlan, Strategy
-from dbt_ivm.plan.settings import Settings
+from dbt_ivm.adapter.spark_facts import Pins
+from dbt_ivm.plan.model import RefreshPlan, Strategy
+from dbt_ivm.sources.format import Row
+from tests.session import Session
 from tests.shop import Shop
 
 SQL = (
     "select c.segment, count(*) as n, sum(o.v) as v, max(o.v) as top"
     " from {s}.o o join {s}.c c on c.id = o.c group by c.segment"
 )
-
-
-class Session:
-    """A connection of its own to the shared Spark."""
-
-    def __init__(self, spark: SparkSession) -> None:
-        self._spark = spark.newSession()
-
-    def run(self, sql: str) -> list[Row]:
-        try:
-            return [row.asDict() for row in self._spark.sql(sql).collect()]
-        except Exception as error:
-            raise DbtRuntimeError(str(error)) from error
-
-    @contextmanager
-    def settings(self, values: Mapping[str, str]) -> Iterator[None]:
-        for key, value in values.items():
-            self._spark.conf.set(key, value)
-        try:
-            yield
-        finally:
-            for key in values:
-                self._spark.conf.unset(key)
 
 
 @pytest.fixture
@@ -55,21 +29,6 @@ def built(shop) -> Shop:
     shop.model("m", SQL)
     shop.run()
     return shop
-
-
-def request_for(shop: Shop) -> Request:
-    return Request(
-        model="m",
-        sql=SQL.replace("{s}", shop.schema),
-        view=(shop.schema, "m"),
-        extent=(shop.schema, "m__ivm"),
-        settings=Settings(),
-        kind="view",
-        view_hash=None,
-        extent_exists=True,
-        full_refresh=False,
-        docs=Docs(),
-    )
 
 
 def test_the_same_merge_twice_changes_nothing(built, monkeypatch):
@@ -87,9 +46,9 @@ def test_the_same_merge_twice_changes_nothing(built, monkeypatch):
             sent.append(sql)
             return super().run(sql)
 
-    outcome = Runner(Resending(shop.spark), Pins()).refresh(request_for(shop))
+    outcome = Runner(Resending(shop.spark), Pins()).refresh(shop.request("m"))
     assert len(sent) == 1
-    assert (outcome.plan.strategy, outcome.rows_updated) == (Strategy.INCREMENTAL, 2)
+    assert (outcome.plan.strategy, outcome.counts.updated) == (Strategy.INCREMENTAL, 2)
     shop.check("m")
     assert shop.sql("select max(top) from {s}.m") == [(100,)]
 
@@ -117,7 +76,7 @@ def test_runs_at_the_same_time_apply_a_change_once(built, runs, monkeypatch):
 
     def refresh() -> None:
         try:
-            outcomes.append(Runner(Session(shop.spark), Pins()).refresh(request_for(shop)))
+            outcomes.append(Runner(Session(shop.spark), Pins()).refresh(shop.request("m")))
         except BaseException as error:
             failures.append(error)
 
@@ -136,20 +95,20 @@ def test_a_run_that_finds_the_token_used_says_so(built, monkeypatch):
     shop = built
     shop.sql("insert into {s}.o values (70, 1)")
     late = Runner(Session(shop.spark), Pins())
-    plans = iter((late.plan(request_for(shop)),))
-    Runner(Session(shop.spark), Pins()).refresh(request_for(shop))
+    plans = iter((late.plan(shop.request("m")),))
+    Runner(Session(shop.spark), Pins()).refresh(shop.request("m"))
     plan = Runner.plan
     monkeypatch.setattr(Runner, "plan", lambda self, asked: next(plans, None) or plan(self, asked))
-    assert late.refresh(request_for(shop)).plan.strategy is Strategy.NOOP
+    assert late.refresh(shop.request("m")).plan.strategy is Strategy.NOOP
     shop.check("m")
 
 
 def test_a_slower_run_with_older_pins_does_not_go_back(built):
     shop = built
     slow = Runner(Session(shop.spark), Pins())
-    slow.plan(request_for(shop))  # pins the heads
+    slow.plan(shop.request("m"))  # pins the heads
     shop.sql("insert into {s}.o values (50, 1)")
-    fast = Runner(Session(shop.spark), Pins()).refresh(request_for(shop))
+    fast = Runner(Session(shop.spark), Pins()).refresh(shop.request("m"))
     assert fast.plan.strategy is Strategy.INCREMENTAL
-    assert slow.refresh(request_for(shop)).plan.strategy is Strategy.NOOP
+    assert slow.refresh(shop.request("m")).plan.strategy is Strategy.NOOP
     shop.check("m")

@@ -1,4 +1,4 @@
-"""dbt's basic adapter suites, with every table on Delta."""
+"""dbt's basic adapter suites, with every table on Delta: all that dbt-spark runs, and more."""
 
 from __future__ import annotations
 

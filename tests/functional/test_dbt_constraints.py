@@ -1,13 +1,21 @@
-"""dbt's suites of contracts and constraints, on Delta."""
+"""dbt's suites of contracts and constraints, on Delta: every one that dbt-spark runs.
+
+Without `not_null`: dbt-spark declares it on a table that exists, which open-source Delta refuses
+("Cannot change nullable column to non-nullable"). Violations are of a check instead of a NULL.
+"""
 
 from __future__ import annotations
 
 import pytest
 from dbt.tests.adapter.constraints import fixtures
 from dbt.tests.adapter.constraints.test_constraints import (
+    BaseConstraintQuotedColumn,
     BaseConstraintsRollback,
+    BaseConstraintsRuntimeDdlEnforcement,
     BaseIncrementalConstraintsColumnsEqual,
     BaseIncrementalConstraintsRollback,
+    BaseIncrementalConstraintsRuntimeDdlEnforcement,
+    BaseModelConstraintsRuntimeEnforcement,
     BaseTableConstraintsColumnsEqual,
     BaseViewConstraintsColumnsEqual,
 )
@@ -16,8 +24,14 @@ from tests.functional.on_delta import OnDelta
 
 pytestmark = pytest.mark.slow
 
-# Open-source Delta cannot make a column of an existing table NOT NULL, as dbt-spark tries to.
-SCHEMA = fixtures.model_schema_yml.replace("text", "string").replace("- type: not_null\n", "\n")
+
+def for_delta(schema: str) -> str:
+    """A properties file of dbt's with Spark's types and quotes, and without `not_null`."""
+    spelled = schema.replace("text", "string").replace('"from"', "`from`")
+    return spelled.replace("- type: not_null\n", "\n")
+
+
+SCHEMA = for_delta(fixtures.model_schema_yml)
 
 POSITIVE = """
 models:
@@ -132,3 +146,46 @@ class TestIncrementalViolation(Violations, BaseIncrementalConstraintsRollback):
     @pytest.fixture(scope="class")
     def null_model_sql(self):
         return BROKEN.format("incremental")
+
+
+class Ddl(OnDelta):
+    """dbt-spark creates the table in the order of the contract, and adds constraints afterwards."""
+
+    COLUMNS, COLOR = "id, color, date_day", "color"
+    BEFORE = "-- depends_on: <foreign_key_model_identifier>"
+    SCHEMA = fixtures.model_fk_constraint_schema_yml
+    MODEL = fixtures.my_model_wrong_order_depends_on_fk_sql
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "my_model.sql": self.MODEL,
+            "foreign_key_model.sql": fixtures.foreign_key_model_sql,
+            "constraints_schema.yml": for_delta(self.SCHEMA),
+        }
+
+    @pytest.fixture(scope="class")
+    def expected_sql(self):
+        query = f"select 'blue' as {self.COLOR}, 1 as id, '2019-01-01' as date_day"
+        return (
+            "create or replace table <model_identifier> using delta as"
+            f" select {self.COLUMNS} from ( {self.BEFORE} {query} ) as model_subq"
+        )
+
+
+class TestTableDdl(Ddl, BaseConstraintsRuntimeDdlEnforcement):
+    pass
+
+
+class TestIncrementalDdl(Ddl, BaseIncrementalConstraintsRuntimeDdlEnforcement):
+    MODEL = fixtures.my_model_incremental_wrong_order_depends_on_fk_sql
+
+
+class TestModelDdl(Ddl, BaseModelConstraintsRuntimeEnforcement):
+    SCHEMA = fixtures.constrained_model_schema_yml
+
+
+class TestQuotedColumnDdl(Ddl, BaseConstraintQuotedColumn):
+    COLUMNS, COLOR, BEFORE = "id, `from`, date_day", "`from`", ""
+    SCHEMA = fixtures.model_quoted_column_schema_yml
+    MODEL = fixtures.my_model_with_quoted_column_name_sql

@@ -1,4 +1,4 @@
-"""The local Spark across processes: tables stay, one process at a time, nothing on the console."""
+"""The local Spark as a process meets it: tables stay, one user at a time, clear failures."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 PROFILE = "shop: {target: dev, outputs: {dev: {type: ivm, method: session, schema: shop}}}"
 PROJECT = "{name: shop, profile: shop, flags: {send_anonymous_usage_stats: false}}"
@@ -60,6 +61,27 @@ def test_tables_survive_the_process(shop):
     assert not list((shop.parent / "here").iterdir())
     kept = {path.name for path in (shop / ".ivm").iterdir()}
     assert kept == {"derby.log", "lock", "metastore_db", "spark.log", "warehouse"}
+
+
+def test_jars_out_of_reach_are_one_sentence(shop, tmp_path):
+    """An empty cache and a network where nobody answers; the rest is as in a first start."""
+    nowhere = "-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=9"
+    parameters = {
+        "spark.jars.ivy": str(tmp_path / "ivy"),
+        "spark.driver.extraJavaOptions": f"-Duser.home={tmp_path} {nowhere}",
+    }
+    profile = yaml.safe_load(PROFILE)
+    profile["shop"]["outputs"]["dev"]["server_side_parameters"] = parameters
+    (shop / "profiles.yml").write_text(yaml.safe_dump(profile))
+    process = dbt(shop, "run")
+    output, errors = process.communicate(timeout=300)
+    assert (process.returncode, errors) == (2, "")
+    *_, title, sentence = output.strip().splitlines()
+    assert title == "Database Error"
+    assert sentence.strip().startswith("The jars of io.delta:delta-spark")
+    assert "cannot be downloaded: connect to the network once" in sentence
+    assert "Traceback" not in output
+    assert "\tat " not in output
 
 
 @pytest.mark.slow

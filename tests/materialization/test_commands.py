@@ -1,6 +1,8 @@
-"""What dbt's other commands do to ivm models: --empty, --defer, clone, explain, test."""
+"""What dbt's other commands and flags do to ivm models: none of them moves a watermark."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
@@ -32,6 +34,41 @@ def test_empty_never_moves_a_watermark(source):
     assert shop.sql("select count(*) from {s}.m") == [(2,)]
     assert shop.run()["m"]["ivm_strategy"] == "incremental"
     shop.check("m")
+
+
+def test_a_sample_never_moves_a_watermark(shop):
+    days = "date_add(date '2026-01-01', cast(id as int))"
+    shop.sql(
+        f"create table {{s}}.src using delta as select id % 2 as k, {days} as day from range(4)"
+    )
+    table = {"name": "src", "config": {"event_time": "day"}}
+    shop.properties({"sources": [{"name": "raw", "schema": shop.schema, "tables": [table]}]})
+    shop.model("m", "select k, count(*) as n from {{ source('raw', 'src') }} group by k")
+    sample = ("--sample", "{'start': '2026-01-02', 'end': '2026-01-04'}")
+    assert shop.run(*sample)["m"]["ivm_strategy"] == "full"
+    assert sorted(shop.sql("select * from {s}.m")) == [(0, 1), (1, 1)]
+    assert watermark_of(shop, "m") is None
+    assert shop.run()["m"]["ivm_strategy"] == "full"
+    before = watermark_of(shop, "m")
+    shop.sql("insert into {s}.src values (0, date '2026-01-02')")
+    assert shop.run(*sample)["m"]["ivm_strategy"] == "noop"
+    assert watermark_of(shop, "m") == before
+    assert sorted(shop.sql("select * from {s}.m")) == [(0, 2), (1, 2)]
+    assert shop.run()["m"]["ivm_strategy"] == "incremental"
+    shop.check("m")
+
+
+def test_docs_show_a_model_as_they_show_a_view(source):
+    shop = source
+    shop.model("m", SQL)
+    shop.model("plain", SQL, materialized="view")
+    shop.run()
+    shop.dbt("docs", "generate")
+    nodes = json.loads((shop.folder / "target/catalog.json").read_text())["nodes"]
+    shown, plain = nodes["model.shop.m"], nodes["model.shop.plain"]
+    assert list(shown["columns"]) == ["k", "n", "v"]
+    assert shown["columns"] == plain["columns"]
+    assert shown["metadata"] == {**plain["metadata"], "name": "m"}
 
 
 def test_explain_before_and_after_the_first_build(source, capsys):
@@ -98,8 +135,12 @@ def test_clone_and_defer(source, tmp_path):
         assert other.sql("select * from {s}.down") == [(5,)]
         shop.sql("insert into {s}.src values (0, 1)")
         shop.run()
-        done = other.dbt("run", "--select", "down", "--defer", "--state", state)
-        assert done.success
+        done = other.run("--select", "down", "--defer", "--state", state)["down"]
+        assert done["ivm_strategy"] == "incremental"
+        assert [mark.table for mark in watermark_of(other, "down").marks] == [
+            (shop.schema, "m__ivm")
+        ]
+        other.check("down")
         assert other.sql("select * from {s}.down") == [(6,)]
         other.dbt("clone", "--select", "m", "--state", state)
         assert sorted(other.sql("select k, n from {s}.m")) == [(0, 4), (1, 2)]

@@ -99,21 +99,30 @@ def test_wrong_settings_are_named_with_what_is_allowed(source, config, words):
         assert word in message
 
 
+def test_a_database_is_left_out_of_names_as_by_dbt_spark(source):
+    source.model("m", "select k from {s}.src", database="elsewhere")
+    source.model("plain", "select k from {s}.src", database="elsewhere", materialized="view")
+    results = source.dbt("run").result.results
+    names = {result.node.relation_name for result in results}
+    assert names == {f"{source.schema}.m", f"{source.schema}.plain"}
+    source.check("m")
+
+
 def test_sql_without_a_rule(source):
     shop = source
-    shop.model("m", "select distinct k from {s}.src")
+    shop.model("m", "select k from {s}.src sort by k")
     done = shop.run()["m"]
     assert done["ivm_strategy"] == "full"
-    assert "DISTINCT in the model" in done["ivm_warning"]
+    assert "SORT BY in the model" in done["ivm_warning"]
     assert shop.run()["m"]["ivm_strategy"] == "noop"
     shop.sql("insert into {s}.src values (8, 0)")
     done = shop.run()["m"]
-    assert (done["ivm_strategy"], done["rows_inserted"]) == ("full", 3)
-    assert done["ivm_reason"] == "DISTINCT in the model has no rule"
+    assert (done["ivm_strategy"], done["rows_inserted"]) == ("full", 6)
+    assert done["ivm_reason"] == "SORT BY in the model has no rule"
     shop.check("m")
-    shop.model("m", "select distinct k from {s}.src", ivm_on_unsupported="error")
+    shop.model("m", "select k from {s}.src sort by k", ivm_on_unsupported="error")
     message = shop.dbt("run", ok=False).result.results[0].message
-    assert "DISTINCT" in message
+    assert "SORT BY" in message
     assert "ivm_on_unsupported" in message
     shop.model("m", "select k, rand() as r from {s}.src")
     assert "rand()" in shop.run()["m"]["ivm_warning"]

@@ -32,7 +32,6 @@ SUBQUERIES = {
     " (select id from {s}.customers where segment = 'a') and qty in (select low from {s}.rates)",
     "not_listed_in": "select id, price from {s}.orders where qty not in"
     " (select low from {s}.rates)",
-    "equal_any": "select id from {s}.orders where qty = any (select high from {s}.rates)",
     "under_or": "select id, case when customer_id in (select id from {s}.customers where"
     " segment = 'a') then 'a' when exists (select 1 from {s}.rates r where r.low = o.qty)"
     " then 'band' else '-' end as k from {s}.orders o where price > 0 or customer_id not in"
@@ -42,8 +41,8 @@ SUBQUERIES = {
     " (select count(*) from {s}.rates r where r.low <= o.qty) as bands from {s}.orders o",
     "above_average": "select id, price from {s}.orders o where price >"
     " (select avg(price) from {s}.orders i where i.customer_id = o.customer_id)",
-    "having_scalar": "select customer_id, sum(qty) as qty, (select count(*) from {s}.customers c"
-    " where c.id = o.customer_id) as known from {s}.orders o group by customer_id"
+    "having_scalar": "select customer_id, sum(qty) as qty, (select count(*) from {s}.customers)"
+    " as customers, any_value((select count(*) from {s}.rates r where r.id = o.customer_id)) as known from {s}.orders o group by customer_id"
     " having sum(qty) > (select min(low) from {s}.rates)",
     "lateral_rows": "select c.id, t.price from {s}.customers c, lateral (select price from"
     " {s}.orders o where o.customer_id = c.id and o.qty > 1) t",
@@ -112,7 +111,7 @@ SHAPES = {
     " group by grouping sets ((customer_id, qty), (qty), ())",
     "pivoted": "select * from (select customer_id, qty, price from {s}.orders) pivot (sum(price) as p,"
     " count(*) as n for qty in (1, 2 as two, 3))",
-    "unpivoted": "select * from {s}.rates unpivot (v for k in (low as 'l', high))",
+    "unpivoted": "select * from {s}.rates unpivot (v for k in (low as l, high))",
     "stacked": "select id, k, v from {s}.rates lateral view stack(2, 'low', low, 'high', high) t"
     " as k, v",
     "lateral_exploded": "select id, e.tag from {s}.orders o, lateral explode(o.tags) as e(tag)",

@@ -10,11 +10,13 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import Aggregate, Node, Project, Scan, TableName, UnionAll
 from dbt_ivm.errors import Unsupported
+from dbt_ivm.names import CLOCK
 from dbt_ivm.plan.analysis import Analysis, analyze
 from dbt_ivm.plan.model import Facts, RefreshPlan, Target
 from dbt_ivm.plan.refresh import plan_refresh
 from dbt_ivm.plan.settings import Settings
 from dbt_ivm.plan.watermark import Types
+from dbt_ivm.sources.clock import Clock
 from dbt_ivm.sources.facts import Commit, Head
 from dbt_ivm.sql.catalog import ColumnFact, RelationFact, ViewFact
 from dbt_ivm.sql.functions import Functions
@@ -75,6 +77,8 @@ def analyzed(sql: str, functions: Functions | None = None) -> Analysis:
 
 def head(name: TableName, version: int = NEW, operation: str = "WRITE") -> Head:
     """A table with a change data feed that stands at a version."""
+    if name[0] == CLOCK:
+        return Clock().head(name[-1], version)
     history = tuple(Commit(v, f"t{v}", operation) for v in range(version, -1, -1))
     return Head(name, f"id-{name[-1]}", version, f"t{version}", True, history)
 

@@ -2,32 +2,60 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from dbt_ivm.algebra.nodes import Field, Scan, State
-from dbt_ivm.sources.delta import DeltaReader, classify
 from dbt_ivm.sources.facts import Commit, Head, Mark, Reading
+from dbt_ivm.sources.formats import classify
+from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.dialect import render
 
 NAME = ("shop", "orders")
-MARK = Mark(NAME, "id-1", 3, "t3")
+MARK = Mark(NAME, "id-1", 3, "2026-01-01 00:03:00")
+CHANGED = "CHANGE COLUMN"
+ANOTHER = "is another table now: dropped and recreated, or renamed"
 
 
-def table(*operations: str, feed: bool = True, identity: str = "id-1") -> Head:
-    """A table at version 3 on which the given operations were committed since."""
-    commits = [Commit(v, f"t{v}", "WRITE") for v in range(4)]
-    commits += [Commit(v, f"t{v}", operation) for v, operation in enumerate(operations, 4)]
+def at(version: int) -> str:
+    return f"2026-01-01 00:{version:02}:00"
+
+
+def table(*since: str | Commit, feed: bool = True, identity: str = "id-1") -> Head:
+    """A table at version 3 on which the given commits were made since, one a minute."""
+    commits = [Commit(v, at(v), "WRITE") for v in range(4)]
+    for version, made in enumerate(since, 4):
+        commit = Commit(0, "", made) if isinstance(made, str) else made
+        commits.append(replace(commit, version=version, timestamp=at(version)))
     newest = commits[-1]
     history = tuple(reversed(commits))
     return Head(NAME, identity, newest.version, newest.timestamp, feed, history)
+
+
+def commit(operation: str, **parameters: str) -> Commit:
+    return Commit(0, "", operation, parameters=parameters)
+
+
+def switched(value: str) -> Commit:
+    properties = json.dumps({"delta.enableChangeDataFeed": value})
+    return commit("SET TBLPROPERTIES", properties=properties)
+
+
+def vacuum(minutes: int, files: int = 3) -> Commit:
+    """A VACUUM that removed what had left the table some minutes before."""
+    kept = str(minutes * 60_000)
+    parameters = {"specifiedRetentionMillis": kept, "defaultRetentionMillis": "604800000"}
+    metrics = {"numFilesToDelete": str(files)}
+    return Commit(0, "", "VACUUM START", parameters=parameters, metrics=metrics)
 
 
 @pytest.mark.parametrize(
     "operations",
     [
         (),
+        ("CHANGE COLUMN", "Empty Commit", "DROP FEATURE"),
         ("OPTIMIZE",),
         ("VACUUM START", "VACUUM END"),
         ("SET TBLPROPERTIES", "ADD COLUMNS", "REORG"),
@@ -40,21 +68,65 @@ def test_nothing_changed(operations):
 
 @pytest.mark.parametrize(
     "operations",
-    [("WRITE",), ("MERGE", "UPDATE", "DELETE"), ("OPTIMIZE", "WRITE"), ("RESTORE",), ("TRUNCATE",)],
+    [
+        ("WRITE",),
+        ("MERGE", "UPDATE", "DELETE"),
+        ("OPTIMIZE", "WRITE"),
+        ("RESTORE",),
+        ("TRUNCATE",),
+        (commit("SET TBLPROPERTIES", properties='{"comment":"x"}'), "WRITE"),
+    ],
 )
 def test_the_feed_is_read(operations):
     assert classify(table(*operations), MARK).reading is Reading.FEED
 
 
 @pytest.mark.parametrize(
+    "renamed",
+    [
+        commit("RENAME COLUMN", oldColumnPath="A", newColumnPath="b"),
+        commit("RENAME COLUMN", oldColumnPath="b", newColumnPath="a"),
+        commit("DROP COLUMNS", columns='["x","a"]'),
+        commit("DROP COLUMNS", columns='["a.field"]'),
+    ],
+)
+def test_a_column_that_is_read_changes_its_name(renamed):
+    head = table(renamed)
+    assert classify(head, MARK, frozenset({"a", "k"})).reading is Reading.DIFFERENCE
+    assert classify(head, MARK, frozenset({"k"})).reading is Reading.NOTHING
+    assert classify(head, MARK, None).reading is Reading.DIFFERENCE
+
+
+@pytest.mark.parametrize(
+    ("since", "reading"),
+    [
+        (("DELETE", vacuum(0)), Reading.IMPOSSIBLE),
+        (("DELETE", vacuum(0), "WRITE"), Reading.IMPOSSIBLE),
+        (("OPTIMIZE", "WRITE", vacuum(0)), Reading.IMPOSSIBLE),
+        (("DELETE", vacuum(1)), Reading.FEED),  # what left a minute ago is still there
+        (("DELETE", vacuum(0, files=0)), Reading.FEED),
+        ((commit("WRITE", mode="Append"), vacuum(0)), Reading.FEED),
+        ((vacuum(0), "DELETE"), Reading.FEED),
+        (("OPTIMIZE", vacuum(0)), Reading.NOTHING),
+    ],
+)
+def test_vacuum_takes_what_had_left_the_table(since, reading):
+    change = classify(table(*since), MARK)
+    assert change.reading is reading
+    if reading is Reading.IMPOSSIBLE:
+        assert change.reason == "`shop.orders` was vacuumed of files that version 3 needs"
+
+
+@pytest.mark.parametrize(
     ("head", "reason"),
     [
         (table("WRITE", feed=False), "the change data feed is off"),
-        (table("SET TBLPROPERTIES", "WRITE"), "SET TBLPROPERTIES since the last refresh"),
+        (table(switched("true"), "WRITE"), "the change data feed was off"),
+        (table("WRITE", CHANGED), "CHANGE COLUMN since the last refresh"),
         (table("WRITE", "RENAME COLUMN"), "RENAME COLUMN since the last refresh"),
         (table("CREATE OR REPLACE TABLE AS SELECT", identity="id-2"), "the table was replaced"),
     ],
-    ids=["feed off", "feed switched on", "unknown commit", "replaced"],
+    ids=["feed off", "feed switched on", "column changed", "unknown commit", "replaced"],
 )
 def test_the_versions_are_compared(head, reason):
     change = classify(head, MARK)
@@ -75,8 +147,12 @@ def recreated() -> Head:
     ("head", "mark", "reason"),
     [
         (table(), None, "is new to the model"),
-        (table(), Mark(NAME, "id-1", 9, "t9"), "was dropped and recreated"),
-        (recreated(), MARK, "was dropped and recreated"),
+        (
+            table(),
+            Mark(NAME, "id-1", 9, at(9)),
+            ANOTHER,
+        ),
+        (recreated(), MARK, ANOTHER),
         (vacuumed(), MARK, "has no history back to version 3 any more"),
     ],
     ids=["new", "shorter history", "other history", "history gone"],
@@ -98,7 +174,7 @@ SCAN = Scan(NAME, (Field("k", "it`s", "int"),))
 def printed(head: Head, state: State, name: tuple[str, ...] = NAME) -> str:
     change = classify(head, MARK)
     scan = replace(SCAN, table=name, state=state)
-    return render(DeltaReader({name: change})(scan), pretty=False)
+    return render(SourceReader({name: change})(scan), pretty=False)
 
 
 def test_states_are_read_by_version():

@@ -10,8 +10,10 @@ from dbt_ivm.errors import IvmError
 from dbt_ivm.plan.explain import explain
 from dbt_ivm.plan.model import Strategy, Target
 from dbt_ivm.plan.settings import OnUnsupported, Refresh, Settings
-from dbt_ivm.plan.watermark import decode
-from tests.planner.facts import EXTENT, OLD, analyzed, built, facts, head, planned
+from dbt_ivm.plan.watermark import Types, decode
+from dbt_ivm.sources.facts import Reading
+from dbt_ivm.sources.format import Trouble
+from tests.planner.facts import EXTENT, OLD, analyzed, built, columns, facts, head, planned
 
 SQL = "select o.id, c.name from orders o join customers c on c.id = o.customer_id"
 MODEL = analyzed(SQL)
@@ -33,6 +35,15 @@ def changed_target(**changes: object) -> Target:
             "someone wrote to it",
         ),
         (replace(BUILT, target=Target("view", head(EXTENT))), "the extent carries no watermark"),
+        (replace(BUILT, target=Target("view", view="hash")), "the extent is gone"),
+        (
+            replace(BUILT, settings=Settings(partition_by=("id",))),
+            "the setting partition_by changed",
+        ),
+        (
+            replace(BUILT, setbacks=frozenset({Trouble.HISTORY_LOST})),
+            "a source lost history that the refresh needs, by vacuum or log clean-up",
+        ),
         (replace(BUILT, target=changed_target(format=0)), "the stored format changed"),
         (replace(BUILT, target=changed_target(fingerprint="x")), "the definition changed"),
         (
@@ -53,9 +64,49 @@ def changed_target(**changes: object) -> Target:
 def test_full_with_its_reason(told, reason):
     plan = planned(MODEL, told)
     assert (plan.strategy, plan.reason) == (Strategy.FULL, reason)
-    titles = ["build the extent"] if told.target.view else ["build the extent", "create the view"]
+    has_view = told.target.view == BUILT.target.view
+    titles = ["build the extent"] if has_view else ["build the extent", "create the view"]
     assert [step.title for step in plan.steps] == titles
     assert [step.commits for step in plan.steps] == [True, False][: len(titles)]
+
+
+def test_a_refused_feed_is_replaced_by_the_difference():
+    assert {c.reading for c in planned(MODEL, BUILT).changes} == {Reading.FEED}
+    plan = planned(MODEL, replace(BUILT, setbacks=frozenset({Trouble.FEED_REFUSED})))
+    assert plan.strategy is Strategy.INCREMENTAL
+    assert {c.reading for c in plan.changes} == {Reading.DIFFERENCE}
+    assert "the change data feed cannot be read" in explain(plan)
+
+
+def test_storage_settings_are_kept_with_the_extent():
+    """Whatever the settings were at the build: the same ones later change nothing."""
+    settings = Settings(cluster_by=("id",), properties=(("a", "b"),))
+    kept = '{"clustered_by": ["id"], "tblproperties": {"a": "b"}}'
+    statement = planned(MODEL, facts(MODEL, settings=settings)).steps[0].sql
+    assert f"'dbt_ivm.storage'='{kept}'" in statement
+    properties = {"dbt_ivm.storage": kept}
+    later = replace(BUILT, settings=settings, target=replace(BUILT.target, properties=properties))
+    assert planned(MODEL, later).strategy is Strategy.INCREMENTAL
+    assert planned(MODEL, replace(later, settings=Settings())).reason == (
+        "the setting clustered_by, tblproperties changed"
+    )
+
+
+def test_a_schema_of_its_own_is_made_with_the_first_extent():
+    told = facts(MODEL, settings=Settings(schema="state"), extent=("state", "shop__m__ivm"))
+    plan = planned(MODEL, told)
+    assert plan.steps[0].sql == "CREATE SCHEMA IF NOT EXISTS `state`"
+    assert "SCHEMA" not in planned(MODEL, built(MODEL, told)).steps[0].sql
+
+
+def test_a_model_without_rules_notices_its_columns():
+    model = analyzed("select id, status from orders qualify row_number() over (order by id) = 1")
+    told = facts(model, columns("id bigint, status string"))
+    later = replace(built(model, told), heads={n: head(n, OLD) for n in told.heads})
+    assert planned(model, later).strategy is Strategy.NOOP
+    wider = replace(later, types=Types((), columns("id bigint, status string, more int")))
+    plan = planned(model, wider)
+    assert (plan.strategy, plan.reason) == (Strategy.FULL, "the model's columns changed")
 
 
 def test_noop_when_nothing_changed():

@@ -105,6 +105,7 @@ def test_there_is_a_file_for_every_rule():
     assert {file.stem for file in FOLDER.glob("*.sql")} == {
         "bag",
         "bilinear",
+        "clocks",
         "combinable",
         "extrema",
         "inlined",

@@ -54,8 +54,13 @@ def test_properties_become_text():
         ({"ivm_refresh": "sometimes"}, "allowed: `auto`, `incremental`, `full`"),
         ({"ivm_refresh": True}, "ivm_refresh is True; allowed: `auto`, `incremental`, `full`"),
         ({"ivm_on_unsupported": "ignore"}, "allowed: `warn`, `error`"),
-        ({"file_format": "parquet"}, "`parquet` cannot hold an ivm model; allowed: `delta`"),
+        (
+            {"file_format": "parquet"},
+            "`parquet` cannot hold an ivm model; allowed: `delta`, `iceberg`",
+        ),
         ({"buckets": 4}, "`buckets` does not exist on Delta"),
+        ({"file_format": "iceberg", "clustered_by": "a"}, "iceberg tables cannot be clustered"),
+        ({"ivm_schema": 3}, "ivm_schema must be a name, not 3"),
         ({"partition_by": [1]}, "partition_by must be a name or a list of names"),
         (
             {"ivm_refesh": "full"},

@@ -83,14 +83,6 @@ def test_old_java(monkeypatch, tmp_path, version, major):
     assert "JAVA_HOME" in told
 
 
-def test_jars_out_of_reach(monkeypatch, tmp_path):
-    noise = "echo ':: unresolved dependency: io.delta#x;1: not found'"
-    with_java(monkeypatch, tmp_path, f"echo 'openjdk version \"17.0.1\"' >&2; {noise}; exit 1")
-    told = sentence(lambda: embedded.start(tmp_path / "data", {}, 0))
-    assert told.startswith("The jars of io.delta:delta-spark")
-    assert "spark.jars" in told
-
-
 def test_any_other_failure_names_the_log(monkeypatch, tmp_path):
     with_java(monkeypatch, tmp_path, "echo 'openjdk version \"21\"' >&2; exit 3")
     told = sentence(lambda: embedded.start(tmp_path / "data", {}, 0))

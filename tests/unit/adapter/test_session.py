@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import logging
 import threading
 import time
 from decimal import Decimal
@@ -79,6 +80,16 @@ def test_a_query_nobody_fetches_still_fails(handle):
     assert "no good" in caught.value.msg
     assert "\tat " not in caught.value.msg
     assert "stacktrace" not in caught.value.msg
+
+
+def test_an_error_is_not_written_to_stderr_as_well(handle, monkeypatch):
+    written: list[logging.LogRecord] = []
+    listening = logging.Handler()
+    listening.emit = written.append
+    monkeypatch.setattr(logging.getLogger("SQLQueryContextLogger"), "handlers", [listening])
+    with pytest.raises(DbtDatabaseError, match="no_such_column"):
+        rows(handle, "select no_such_column")
+    assert written == []
 
 
 def test_a_statement_runs_once(handle):
