@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dbt_ivm.algebra.nodes import TableName
+from dbt_ivm.names import CLOCK
 from dbt_ivm.plan.analysis import Analysis, analyze
 from dbt_ivm.plan.model import Facts, RefreshPlan, Target
 from dbt_ivm.plan.refresh import plan_refresh
 from dbt_ivm.plan.settings import Settings
 from dbt_ivm.plan.watermark import Watermark
+from dbt_ivm.sources.clock import Clock
 from dbt_ivm.sources.facts import Commit, Head, Mark
 from dbt_ivm.sql.catalog import RelationFact
 from tests.planner.facts import columns, types_of
@@ -79,5 +81,7 @@ def planned(
 
 def _head(name: TableName, changed: frozenset[str] | None) -> Head:
     moved = changed is None or name[-1] in changed
+    if name[0] == CLOCK:
+        return Clock().head(name[-1], NEW if moved else OLD)
     commits = tuple(Commit(version, "", "WRITE") for version in range(OLD + 1, NEW + 1))
     return Head(name, "id", NEW if moved else OLD, "", True, commits)

@@ -50,7 +50,6 @@ SECTIONS: dict[str, tuple[str, dict[str, str]]] = {
             "not_existing": "`NOT EXISTS`",
             "listed_in": "`IN`",
             "not_listed_in": "`NOT IN`, with the meaning of NULL it has",
-            "equal_any": "`= ANY`",
             "under_or": "`IN` and `EXISTS` below `OR` and in `CASE`",
             "scalars": "scalar subqueries, plain and correlated, by `=` and by other conditions",
             "above_average": "correlated aggregate in `WHERE`",
@@ -132,4 +131,4 @@ TIME = {
     "stamped": "select id, price, current_timestamp() as seen_at from {s}.orders",
     "recent": "select id, price from {s}.orders where placed >= current_date() - 30",
 }
-"""Models of the last section."""
+"""Models of the last section; tests/operators/test_clocks.py has their like on Spark."""
