@@ -45,9 +45,11 @@ def response_of(outcome: Outcome) -> IvmResponse:
 
 
 def _warning(outcome: Outcome) -> str | None:
-    if not outcome.plan.refusal:
-        return None
+    plan = outcome.plan
+    if not plan.refusal:
+        told = plan.doubts if plan.strategy is Strategy.FULL else ()
+        return f"{plan.model}: {'; '.join(told)}." if told else None
     return (
-        f"{outcome.plan.model} is rebuilt on every change: {outcome.plan.refusal} has no"
+        f"{plan.model} is rebuilt on every change: {plan.refusal} has no"
         " incremental rule. Set ivm_on_unsupported: error to stop instead."
     )

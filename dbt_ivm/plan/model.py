@@ -93,3 +93,5 @@ class RefreshPlan:
     """What an incremental refresh reads: the changes alone, or sources as well."""
     refusal: str = ""
     """The construct that keeps the model from being maintained, if any."""
+    doubts: tuple[str, ...] = ()
+    """What the model asks that Spark may answer in more than one way."""

@@ -12,6 +12,7 @@ from dbt_ivm.errors import IvmError, Unsupported
 from dbt_ivm.extents.base import Extent
 from dbt_ivm.plan.analysis import Analysis
 from dbt_ivm.plan.describe import tree_lines
+from dbt_ivm.plan.doubts import doubts
 from dbt_ivm.plan.layout import extent_of
 from dbt_ivm.plan.model import Facts, RefreshPlan, Step, Strategy
 from dbt_ivm.plan.settings import OnUnsupported, Refresh
@@ -81,6 +82,7 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
         notes=_notes(form, changes),
         reads=reads,
         refusal=form.refusal,
+        doubts=doubts(analysis.maintainable.tree) if analysis.maintainable else (),
     )
 
 

@@ -210,3 +210,21 @@ def test_explain_says_what_the_plan_does():
     for step in plan.steps:
         assert step.title in text
         assert all(line in text for line in step.sql.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("sql", "doubtful"),
+    [
+        ("select status, first(price) as p from orders group by status", ["first"]),
+        ("select status, collect_list(id) as ids from orders group by status", ["collect_list"]),
+        (
+            "select id, first_value(price) over (partition by status order by id) as p from orders",
+            [],
+        ),
+        ("select status, max(price) as p from orders group by status", []),
+    ],
+)
+def test_what_spark_may_answer_in_more_than_one_way_is_said(sql, doubtful):
+    model = analyzed(sql)
+    plan = planned(model, facts(model))
+    assert [doubt.split("`")[1] for doubt in plan.doubts] == doubtful
