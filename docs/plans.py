@@ -1,4 +1,4 @@
-"""Prints the planner's own statements into the operator pages, so that they cannot drift.
+"""Prints what the planner says into the pages, so that they cannot drift.
 
 `python docs/plans.py` rewrites every block between `<!-- plan: name -->` and `<!-- /plan -->`;
 `python docs/plans.py --check` changes nothing and fails where a block is out of date.
@@ -8,178 +8,154 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dbt_ivm.algebra.nodes import TableName
-from dbt_ivm.plan.analysis import analyze
 from dbt_ivm.plan.explain import explain
-from dbt_ivm.plan.model import Facts, RefreshPlan, Target
-from dbt_ivm.plan.refresh import plan_refresh
-from dbt_ivm.plan.settings import Settings
-from dbt_ivm.plan.watermark import Types, Watermark
-from dbt_ivm.sources.facts import Commit, Head, Mark
-from dbt_ivm.sql.catalog import ColumnFact, RelationFact
+from docs.planning import APPLY, Tables, planned
+from docs.support import BLOCKS
 
 PAGES = Path(__file__).resolve().parent
 BLOCK = re.compile(r"<!-- plan: (\S+) -->\n.*?<!-- /plan -->", re.DOTALL)
-OLD, NEW = 3, 5
 
-TABLES = {
-    "orders": "id bigint, customer_id int, price decimal(10,2), status string",
-    "returns": "id bigint, customer_id int, price decimal(10,2)",
-    "customers": "id int, segment string",
-}
-JOINED = "select o.id, c.segment from shop.orders o join shop.customers c on c.id = o.customer_id"
+SHOP = Tables(
+    {
+        "orders": "id bigint, customer_id int, price decimal(10,2), status string",
+        "returns": "id bigint, customer_id int, price decimal(10,2)",
+        "customers": "id int, segment string",
+    }
+)
 
 
 @dataclass(frozen=True)
 class Example:
-    """A model, the types Spark would give it, and what to show of its plan."""
+    """A model, which of its sources changed, and what to show of its plan."""
 
     sql: str
-    inputs: str
-    """Types of keys and aggregate arguments, or of the columns of a bag."""
-    outputs: str
+    outputs: str = ""
+    """Types of the model's columns, where they matter."""
     changed: tuple[str, ...] = ("orders",)
-    show: str = "apply the change"
+    show: str = APPLY
     """Title of the step, or `explain` for everything but the statements."""
     built: bool = True
 
 
+JOINED = Example(
+    "select o.id, c.segment from shop.orders o join shop.customers c on c.id = o.customer_id"
+)
 GROUPED = Example(
     "select customer_id, count(*) as orders, sum(price) as revenue\n"
     "from shop.orders group by customer_id",
-    "customer_id int, price decimal(10,2), sum decimal(10,2)",
     "customer_id int, orders bigint, revenue decimal(20,2)",
 )
+BAG = Example("select status from shop.orders")
+NEWEST = Example(
+    "select id, customer_id, price from (select *, row_number() over (\n"
+    "  partition by customer_id order by id desc) as n from shop.orders) q where n = 1"
+)
+SEMI = Example(
+    "select segment from shop.customers c\n"
+    "where exists (select 1 from shop.orders o where o.customer_id = c.id)"
+)
 EXAMPLES = {
-    "linear": Example(
-        "select id, upper(status) as status from shop.orders where price > 100",
-        "id bigint, status_1 string",
-        "id bigint, status string",
-    ),
+    "linear": Example("select id, upper(status) as status from shop.orders where price > 100"),
     "union": Example(
         "select customer_id, price from shop.orders\n"
         "union all select customer_id, -price from shop.returns",
-        "customer_id_2 int, price_2 decimal(10,2)",
-        "customer_id int, price decimal(10,2)",
         changed=("returns",),
     ),
-    "one-side": Example(JOINED, "id bigint, segment string", "id bigint, segment string"),
-    "both-sides": Example(
-        JOINED,
-        "id bigint, segment string",
-        "id bigint, segment string",
-        changed=("orders", "customers"),
-    ),
+    "one-side": JOINED,
+    "both-sides": replace(JOINED, changed=("orders", "customers")),
     "combinable": GROUPED,
-    "combinable-view": Example(
-        GROUPED.sql, GROUPED.inputs, GROUPED.outputs, show="create the view", built=False
-    ),
-    "combinable-build": Example(
-        GROUPED.sql, GROUPED.inputs, GROUPED.outputs, show="build the extent", built=False
-    ),
+    "combinable-view": replace(GROUPED, show="create the view", built=False),
+    "combinable-build": replace(GROUPED, show="build the extent", built=False),
     "extremum": Example(
-        "select customer_id, max(price) as dearest from shop.orders group by customer_id",
-        "customer_id int, price decimal(10,2), max decimal(10,2)",
-        "customer_id int, dearest decimal(10,2)",
+        "select customer_id, max(price) as dearest from shop.orders group by customer_id"
     ),
     "key-wise": Example(
         "select customer_id, percentile(price, 0.5) as median\n"
-        "from shop.orders group by customer_id",
-        "customer_id int, price decimal(10,2), percentile decimal(10,2)",
-        "customer_id int, median double",
+        "from shop.orders group by customer_id"
     ),
-    "bag": Example("select status from shop.orders", "status string", "status string"),
-    "bag-view": Example(
-        "select status from shop.orders",
-        "status string",
-        "status string",
-        show="create the view",
-        built=False,
+    "nested": Example(
+        "select n, count(*) as customers\n"
+        "from (select customer_id, count(*) as n from shop.orders group by customer_id) q\n"
+        "group by n"
     ),
+    "parted": Example(
+        "select customer_id, max(total) as dearest_status\n"
+        "from (select customer_id, status, sum(price) as total\n"
+        "      from shop.orders group by customer_id, status) q\n"
+        "group by customer_id"
+    ),
+    "bag": BAG,
+    "bag-view": replace(BAG, show="create the view", built=False),
+    "semi": SEMI,
+    "semi-explained": replace(SEMI, show="explain"),
+    "outer": Example(
+        "select o.id, c.segment\n"
+        "from shop.orders o left join shop.customers c on c.id = o.customer_id",
+        changed=("customers",),
+    ),
+    "correlated": Example(
+        "select id, price from shop.orders o\n"
+        "where price > (select avg(price) from shop.orders i where i.customer_id = o.customer_id)",
+        show="explain",
+    ),
+    "domain": Example(
+        "select id, (select count(*) from shop.returns r where r.price < o.price) as cheaper\n"
+        "from shop.orders o",
+        show="explain",
+    ),
+    "except": Example(
+        "select customer_id from shop.orders except select customer_id from shop.returns"
+    ),
+    "except-explained": Example(
+        "select customer_id from shop.orders except select customer_id from shop.returns",
+        show="explain",
+    ),
+    "window": NEWEST,
+    "window-explained": replace(NEWEST, show="explain"),
     "explain": Example(
         "select c.segment, sum(o.price) as revenue\n"
         "from shop.orders o join shop.customers c on c.id = o.customer_id\n"
+        "where o.status <> 'cancelled' and c.segment is not null\n"
         "group by c.segment having sum(o.price) > 100 order by revenue desc limit 3",
-        "segment string, price decimal(10,2), sum decimal(10,2)",
-        "segment string, revenue decimal(20,2)",
         show="explain",
     ),
 }
 
 
-class Shop:
-    """A catalog without a database."""
-
-    def relation(self, name: TableName) -> RelationFact:
-        return RelationFact(name, _columns(TABLES[name[-1]]))
-
-
-def _columns(text: str) -> tuple[ColumnFact, ...]:
-    pairs = (part.split(" ", 1) for part in text.split(", "))
-    return tuple(ColumnFact(name, type_) for name, type_ in pairs)
-
-
-def plan(example: Example) -> RefreshPlan:
-    """The plan of an extent at version 3 of every source, where some stand at 5 by now."""
-    catalog, settings = Shop(), Settings()
-    analysis = analyze(example.sql, catalog, settings.functions)
-    names = analysis.tables or ()
-    versions = {name: NEW if name[-1] in example.changed else OLD for name in names}
-    commits = tuple(Commit(version, "", "WRITE") for version in range(OLD + 1, NEW + 1))
-    heads = {
-        name: Head(name, "id", version, "", True, commits) for name, version in versions.items()
-    }
-    types = Types(_columns(example.inputs), _columns(example.outputs))
-    extent = ("shop", "m__ivm")
-    watermark = Watermark(
-        generation=1,
-        fingerprint=analysis.fingerprint,
-        shape=analysis.shape,
-        marks=tuple(Mark(name, "id", OLD, "") for name in names),
-        types=types,
-        package="",
-    )
-    target = Target("view", Head(extent, "id", 1, "", True), watermark)
-    facts = Facts(
-        model="model.shop.m",
-        view=("shop", "m"),
-        extent=extent,
-        settings=settings,
-        heads=heads,
-        types=types,
-        target=target if example.built else Target(),
-    )
-    return plan_refresh(analysis, facts, catalog)
-
-
 def shown(name: str) -> str:
-    """The block of one example as Markdown."""
-    example = EXAMPLES[name]
-    made = plan(example)
+    """The block of one name as Markdown: an example's plan, or a table of supported SQL."""
+    body = BLOCKS[name]() if name in BLOCKS else _example(EXAMPLES[name])
+    return f"<!-- plan: {name} -->\n{body}\n<!-- /plan -->"
+
+
+def _example(example: Example) -> str:
+    made = planned(example.sql, SHOP, frozenset(example.changed), example.outputs, example.built)
     if example.show == "explain":
-        language, text = "text", explain(made).split("\n\nStatements")[0]
-    else:
-        language = "sql"
-        text = next(step.sql for step in made.steps if step.title == example.show)
-    return f"<!-- plan: {name} -->\n```{language}\n{text}\n```\n<!-- /plan -->"
+        text = explain(made.plan).split("\n\nStatements")[0]
+        return f"```text\n{text}\n```"
+    return f"```sql\n{made.step(example.show)}\n```"
+
+
+def renewed(page: Path) -> str:
+    """The text of a page with every block as the planner would have it."""
+    return BLOCK.sub(lambda found: shown(found[1]), page.read_text())
 
 
 def main() -> None:
     """Rewrite or check every page."""
-    stale = []
+    check = "--check" in sys.argv
+    stale = False
     for page in sorted(PAGES.rglob("*.md")):
-        old = page.read_text()
-        new = BLOCK.sub(lambda found: shown(found[1]), old)
-        if new != old:
-            stale.append(page.relative_to(PAGES.parent))
-            if "--check" not in sys.argv:
-                page.write_text(new)
-    for page in stale:
-        print(f"{page} {'is out of date' if '--check' in sys.argv else 'rewritten'}")
-    if stale and "--check" in sys.argv:
+        text = renewed(page)
+        if text != page.read_text():
+            stale = True
+            print(f"{page.relative_to(PAGES.parent)} {'is out of date' if check else 'rewritten'}")
+            if not check:
+                page.write_text(text)
+    if stale and check:
         sys.exit("Run `python docs/plans.py`.")
 
 
