@@ -42,7 +42,7 @@ SUBQUERIES = {
     "above_average": "select id, price from {s}.orders o where price >"
     " (select avg(price) from {s}.orders i where i.customer_id = o.customer_id)",
     "having_scalar": "select customer_id, sum(qty) as qty, (select count(*) from {s}.customers)"
-    " as customers, any_value((select count(*) from {s}.rates r where r.id = o.customer_id)) as known from {s}.orders o group by customer_id"
+    " as customers, max((select count(*) from {s}.rates r where r.id = o.customer_id)) as known from {s}.orders o group by customer_id"
     " having sum(qty) > (select min(low) from {s}.rates)",
     "lateral_rows": "select c.id, t.price from {s}.customers c, lateral (select price from"
     " {s}.orders o where o.customer_id = c.id and o.qty > 1) t",
