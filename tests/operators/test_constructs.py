@@ -8,19 +8,21 @@ from tests.operators.changes import Changer, create_sources
 from tests.operators.constructs import CONSTRUCTS
 from tests.shop import Shop
 
+ONE_TABLE, OTHERS, ALL = (True, False), (False, True), (True, True)
 
-def run_rounds(shop: Shop, models: dict[str, str], rounds: int = 3) -> None:
-    """Build, then rounds of changes to some and to all tables, then to nothing and back again."""
+
+def run_rounds(shop: Shop, models: dict[str, str], rounds: list[tuple[bool, bool]]) -> None:
+    """Build, then rounds of changes to orders, to the other tables, or to all of them."""
     create_sources(shop)
     changer = Changer(shop, seed=len(models))
     changer.orders(12)
     for name, sql in models.items():
         shop.model(name, sql, ivm_refresh="incremental")
     shop.run()
-    for number in range(rounds):
-        if number != 1:
+    for orders, others in rounds:
+        if orders:
             changer.orders()
-        if number != 0:
+        if others:
             changer.others()
         done = shop.run()
         strategies = {name: done[name]["ivm_strategy"] for name in models}
@@ -29,5 +31,32 @@ def run_rounds(shop: Shop, models: dict[str, str], rounds: int = 3) -> None:
 
 
 @pytest.mark.parametrize("family", CONSTRUCTS)
-def test_constructs_stay_equal_to_recomputation(shop, family):
-    run_rounds(shop, CONSTRUCTS[family])
+def test_a_round_of_changes_to_all_tables(shop, family):
+    run_rounds(shop, CONSTRUCTS[family], [ALL])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", CONSTRUCTS)
+def test_rounds_of_changes_to_some_tables_and_to_all(shop, family):
+    run_rounds(shop, CONSTRUCTS[family], [ONE_TABLE, OTHERS, ALL])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", CONSTRUCTS)
+def test_tables_that_shrink_to_nothing_and_grow_back(shop, family):
+    models = CONSTRUCTS[family]
+    create_sources(shop)
+    changer = Changer(shop, seed=3)
+    changer.orders(9)
+    for name, sql in models.items():
+        shop.model(name, sql, ivm_refresh="incremental")
+    shop.run()
+    for table in ("orders", "customers"):
+        shop.sql(f"delete from {{s}}.{table}")
+    shop.run()
+    shop.check(*models)
+    shop.sql("insert into {s}.customers values (1, 'a'), (2, null)")
+    changer.orders(9)
+    done = shop.run()
+    assert {r["ivm_strategy"] for r in done.values()} <= {"incremental", "noop"}, done
+    shop.check(*models)
