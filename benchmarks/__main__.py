@@ -20,7 +20,11 @@ def main() -> None:
     """Measure and write JSON, or make the report from it."""
     arguments = _parser().parse_args()
     if arguments.command == "report":
-        report.write(json.loads(arguments.result.read_text()), HERE.parent / "docs")
+        docs = HERE.parent / "docs"
+        if arguments.result:
+            report.write(json.loads(arguments.result.read_text()), docs)
+        else:
+            report.write_method(docs)
         return
     output: Path = arguments.output or RESULTS / time.strftime("%Y-%m-%d-%H%M.json")
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--folder", type=Path, default=HERE / ".data", help="data and tables")
     run.add_argument("--output", type=Path)
     make = commands.add_parser("report", help="docs/benchmarks.md from a JSON file")
-    make.add_argument("result", type=Path)
+    make.add_argument("result", type=Path, nargs="?", help="without it only the method is written")
     return parser
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from benchmarks import plots, targets
+from benchmarks.settings import Options
 from benchmarks.summary import Group, fractions, growth, middle
 
 _INTRO = """# Benchmarks
@@ -43,6 +45,12 @@ make bench-report RESULT=benchmarks/results/….json   # writes this page
   included, outside the measured time. One different row ends the benchmark. Rows in which the
   hand-written models differ are in their table.
 """
+
+
+def write_method(docs: Path) -> None:
+    """Write the page without figures, for as long as no run is published."""
+    text = _intro({"options": asdict(Options())})
+    (docs / "benchmarks.md").write_text(f"{text}\n## Results\n\nNo run is published yet.\n")
 
 
 def write(result: dict[str, Any], docs: Path) -> None:
