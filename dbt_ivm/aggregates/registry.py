@@ -68,9 +68,13 @@ def exact(type_: str) -> Exact | None:
     if match is None:
         return None
     precision, scale = int(match[1]), int(match[2])
-    if precision > 27:  # weight × value would not fit in 38 digits
+    if precision <= 27:
+        total = f"decimal({precision + 10},{scale})"
+        return Exact(type_, total, "decimal(10,0)", precision, scale)
+    # Spark keeps up to six digits behind the point where a product or a sum needs more than 38.
+    if precision > 36 or scale > 6:
         return None
-    return Exact(type_, f"decimal({precision + 10},{scale})", "decimal(10,0)", precision, scale)
+    return Exact(type_, f"decimal(38,{scale})", "decimal(10,0)", precision, scale)
 
 
 @combinable("count")
@@ -158,7 +162,8 @@ def extremum(call_: AggregateCall, type_: str, slots: SlotTable) -> exp.Expr:
 def _sum(call_: AggregateCall, number: Exact, slots: SlotTable) -> tuple[str, str]:
     present = slots.count(_all(call_, [_not_null(call_.arguments[0].tree)]))
     value = _cast(_filtered(call_), number.value)
-    return slots.sum(value, number.sum, number.weight), present
+    headroom = 38 - number.precision if number.precision > 27 else None
+    return slots.sum(value, number.sum, number.weight, headroom), present
 
 
 def _filtered(call_: AggregateCall) -> exp.Expr:

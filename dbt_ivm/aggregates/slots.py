@@ -15,6 +15,8 @@ from dbt_ivm.algebra.scalar import call, column
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.sql.dialect import literal, spark_type
 
+OUT_OF_RANGE = "a sum left the range of {}: run the model with --full-refresh"
+
 
 def stored(name: str) -> exp.Column:
     """The value in the extent."""
@@ -89,24 +91,48 @@ class SumSlot(Slot):
     type: str
     factor: str
     """Type in which the weight multiplies without loss."""
+    headroom: int | None = None
+    """Of a wide decimal: how many digits are left for a weight and for adding up.
+
+    What does not fit stops the refresh; a sum that Spark itself could not hold is stored as NULL.
+    """
 
     def build(self) -> exp.Expr:
-        return self._exact(call("sum", self.value.copy()))
+        total = call("sum", self.value.copy())
+        if self.headroom is None:
+            return self._exact(total)
+        nothing = exp.EQ(this=call("count", self.value.copy()), expression=literal(0))
+        return self._cast(exp.Case().when(nothing, literal(0)).else_(total))
 
     def changes(self) -> dict[str, exp.Expr]:
         weight = exp.Cast(this=column(WEIGHT), to=spark_type(self.factor))
-        product = exp.Mul(this=exp.Paren(this=self.value.copy()), expression=weight)
-        return {self.name: self._exact(call("sum", product))}
+        product: exp.Expr = exp.Mul(this=exp.Paren(this=self.value.copy()), expression=weight)
+        if self.headroom is None:
+            return {self.name: self._exact(call("sum", product))}
+        fits = exp.LT(this=call("abs", column(WEIGHT)), expression=literal(10**self.headroom))
+        total = call("sum", exp.Case().when(fits, product).else_(self._stop()))
+        some = exp.GT(this=call("count", self.value.copy()), expression=literal(0))
+        rest = exp.Case().when(some, self._stop()).else_(self._cast(literal(0)))
+        return {self.name: self._cast(call("coalesce", total, rest))}
 
     def merged(self) -> exp.Expr:
-        total = exp.Add(this=stored(self.name), expression=changed(self.name))
-        return exp.Cast(this=total, to=spark_type(self.type))
+        total = self._cast(exp.Add(this=stored(self.name), expression=changed(self.name)))
+        if self.headroom is None:
+            return total
+        lost = exp.Is(this=stored(self.name), expression=exp.Null())
+        return exp.Case().when(lost, self._stop()).else_(total)
 
     def differs(self) -> exp.Expr:
         return exp.NEQ(this=changed(self.name), expression=literal(0))
 
     def _exact(self, total: exp.Expr) -> exp.Expr:
-        return exp.Cast(this=call("coalesce", total, literal(0)), to=spark_type(self.type))
+        return self._cast(call("coalesce", total, literal(0)))
+
+    def _cast(self, value: exp.Expr) -> exp.Expr:
+        return exp.Cast(this=value, to=spark_type(self.type))
+
+    def _stop(self) -> exp.Expr:
+        return self._cast(call("raise_error", literal(OUT_OF_RANGE.format(self.type))))
 
 
 @dataclass(frozen=True)
@@ -195,11 +221,11 @@ class SlotTable:
                 return slot.name
         return self._add(CountSlot(self._name("n"), condition))
 
-    def sum(self, value: exp.Expr, type_: str, factor: str) -> str:
+    def sum(self, value: exp.Expr, type_: str, factor: str, headroom: int | None = None) -> str:
         for slot in self.slots:
             if isinstance(slot, SumSlot) and (slot.value, slot.type) == (value, type_):
                 return slot.name
-        return self._add(SumSlot(self._name("sum"), value, type_, factor))
+        return self._add(SumSlot(self._name("sum"), value, type_, factor, headroom))
 
     def extremum(self, value: exp.Expr, function: str, count: str) -> str:
         for slot in self.slots:
