@@ -84,19 +84,19 @@ def _refuse(wrapper: exp.Expr, functions: Functions) -> None:
             raise Unsupported("a query parameter")
         if isinstance(node, exp.Star) and not _is_counted_star(node):
             raise Unsupported("`*` inside an expression")
-        if isinstance(node, exp.Func) and is_call(node):
+        if isinstance(node, exp.Func) and is_call(node) and not is_bound(node):
             _check_call(node, functions)
 
 
 def bound(tree: exp.Expr) -> exp.Expr:
-    """The tree with its columns marked as columns of the algebra, not to be looked up again."""
-    for node in tree.find_all(exp.Column):
+    """The tree with its columns and calls marked as the algebra's own, not to be checked again."""
+    for node in tree.find_all(exp.Column, exp.Func):
         node.meta["bound"] = True
     return tree
 
 
-def is_bound(node: exp.Column) -> bool:
-    """Whether a column is one of the algebra already."""
+def is_bound(node: exp.Expr) -> bool:
+    """Whether a column or call is one of the algebra already."""
     return bool(node.meta.get("bound"))
 
 

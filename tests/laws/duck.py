@@ -8,7 +8,13 @@ from functools import cache
 import sqlglot
 from sqlglot import exp
 
-_FUNCTIONS = {"any": "bool_or", "some": "bool_or", "every": "bool_and", "mean": "avg"}
+_FUNCTIONS = {
+    "any": "bool_or",
+    "some": "bool_or",
+    "every": "bool_and",
+    "mean": "avg",
+    "raise_error": "error",
+}
 _SPARK_TYPES = {
     "INTEGER": "int",
     "BIGINT": "bigint",
