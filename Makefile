@@ -3,7 +3,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test test-full lint format clean
+MINUTES ?= 10
+
+.PHONY: demo test test-full fuzz lint format clean
 
 demo: $(STAMP)
 	$(BIN)/python integration_tests/demo.py
@@ -13,6 +15,9 @@ test: lint
 
 test-full: lint
 	$(BIN)/python -m pytest
+
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz $(MINUTES)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
