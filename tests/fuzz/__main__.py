@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from tests.fuzz.case import Case, Failed, cases
 from tests.fuzz.shrink import shrink
 
-_BATCH = 50
+_BATCH = 20
 
 
 class Search:
