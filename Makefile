@@ -3,7 +3,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test test-full bench bench-report lint format clean
+MINUTES ?= 10
+
+.PHONY: demo test test-full fuzz bench bench-report lint format clean
 
 demo: $(STAMP)
 	$(BIN)/python integration_tests/demo.py
@@ -23,6 +25,8 @@ bench: $(STAMP)
 
 bench-report: $(STAMP)
 	$(BIN)/python -m benchmarks report $(RESULT)
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz $(MINUTES)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -8,11 +8,13 @@ What it really uses of them, d, becomes part of its result, and it is joined bac
     σ_{d = e}(F × OuterRow)  ->  π_{F, d := e}(F)        where an equality says what d is
     σ_p(F × OuterRow)        ->  σ_p(F × δ(π_d(outer)))  otherwise: d for every outer row there is
 
-With the first form the query around is not read for the subquery at all.
+With the first form the query around is not read for the subquery at all. An aggregate without keys
+has a row for every d, whether or not there are rows for it: γ_∅ -> δ(π_d(outer)) ⟕ γ_d.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import singledispatchmethod
 
@@ -22,20 +24,25 @@ from dbt_ivm.algebra.base import OuterRow
 from dbt_ivm.algebra.joins import Conditional
 from dbt_ivm.algebra.nodes import (
     Aggregate,
+    AggregateCall,
     Filter,
     Generate,
     Item,
     Join,
     Node,
+    OuterJoin,
     Project,
     UnionAll,
     Window,
 )
 from dbt_ivm.algebra.predicates import all_of, conjuncts
 from dbt_ivm.algebra.projections import needed, select_columns
-from dbt_ivm.algebra.scalar import Scalar, ref
+from dbt_ivm.algebra.scalar import Scalar, column, ref
 from dbt_ivm.algebra.walk import walk
 from dbt_ivm.errors import Unsupported
+from dbt_ivm.names import HIDDEN_PREFIX
+
+_TOTAL = HIDDEN_PREFIX + "total_"
 
 
 @dataclass(frozen=True)
@@ -49,13 +56,26 @@ class Unnested:
     """Those that match NULLs too."""
 
 
+OverNoRows = Callable[[AggregateCall], exp.Expr]
+"""The value of an aggregate over no rows."""
+
+
 def unnest(
-    node: Node, shown: frozenset[str], row: OuterRow, outer: Node, outer_names: dict[str, str]
+    node: Node,
+    shown: frozenset[str],
+    row: OuterRow,
+    outer: Node,
+    outer_names: dict[str, str],
+    over_no_rows: OverNoRows,
+    spared: Node | None = None,
 ) -> Unnested:
-    """Take OuterRow out of a subquery; `outer_names` says which outer column each of its is."""
+    """Take OuterRow out of a subquery; `outer_names` says which outer column each of its is.
+
+    The total `spared` is left without rows where it has none: the caller knows what it is then.
+    """
     used = needed(node, shown).get(id(row), frozenset())
     wanted = tuple(name for name in row.names if name in used)
-    work = _Unnesting(row, wanted, outer, outer_names)
+    work = _Unnesting(row, wanted, outer, outer_names, over_no_rows, spared)
     return Unnested(work.take(node), wanted, frozenset(work.null_safe))
 
 
@@ -72,10 +92,17 @@ def plain_filter(node: Node, row: OuterRow) -> tuple[Node, list[exp.Expr]] | Non
 
 class _Unnesting:
     def __init__(
-        self, row: OuterRow, wanted: tuple[str, ...], outer: Node, outer_names: dict[str, str]
+        self,
+        row: OuterRow,
+        wanted: tuple[str, ...],
+        outer: Node,
+        outer_names: dict[str, str],
+        over_no_rows: OverNoRows,
+        spared: Node | None,
     ) -> None:
         self._row, self._wanted = row, wanted
         self._outer, self._outer_names = outer, outer_names
+        self._over_no_rows, self._spared = over_no_rows, spared
         self.null_safe: set[str] = set()
 
     def take(self, node: Node) -> Node:
@@ -139,24 +166,58 @@ class _Unnesting:
         passed = tuple(Item(n, ref(n)) for n in self._wanted if n not in own)
         return Project(self.take(node.input), (*kept, *passed))
 
-    @_through.register(Aggregate)
-    @_through.register(Window)
-    def _(self, node: Aggregate | Window) -> Node:
+    @_through.register
+    def _(self, node: Window) -> Node:
         more = tuple(name for name in self._wanted if name not in node.keys)
-        below = self.take(node.input)
-        if isinstance(node, Window):
-            return replace(node, input=below, keys=(*node.keys, *more), items=_by(node, more))
-        return replace(node, input=below, keys=(*node.keys, *more))
+        keys = (*node.keys, *more)
+        return replace(node, input=self.take(node.input), keys=keys, items=_by(node, more))
+
+    @_through.register
+    def _(self, node: Aggregate) -> Node:
+        more = tuple(name for name in self._wanted if name not in node.keys)
+        groups = replace(node, input=self.take(node.input), keys=(*node.keys, *more))
+        is_total = not node.keys and bool(more) and node is not self._spared
+        return self._for_every_row(groups) if is_total else groups
+
+    def _for_every_row(self, groups: Aggregate) -> Node:
+        """δ(π_d(outer)) ⟕ γ_d: where a d has no rows, every call has its value over none."""
+        own = [(name, f"{_TOTAL}{name}") for name in groups.keys]
+        matches: list[exp.Expr] = [
+            (exp.NullSafeEQ if name in self.null_safe else exp.EQ)(
+                this=column(name), expression=column(hidden)
+            )
+            for name, hidden in own
+        ]
+        self.null_safe = set(self._wanted)
+        found = f"{_TOTAL}found"
+        items = (
+            *(Item(hidden, ref(name)) for name, hidden in own),
+            *(Item(call.name, ref(call.name)) for call in groups.calls),
+            Item(found, Scalar(exp.true())),
+        )
+        joined = OuterJoin(self._domain(), Project(groups, items), all_of(matches))
+        values = []
+        for call in groups.calls:
+            otherwise = exp.Case().when(column(found), column(call.name))
+            values.append(Item(call.name, Scalar(otherwise.else_(self._over_no_rows(call)))))
+        return Project(joined, (*(Item(name, ref(name)) for name in groups.keys), *values))
 
     @_through.register
     def _(self, node: UnionAll) -> Node:
-        branches = []
+        """Where one branch matches NULLs, one that does not must show none to be matched."""
+        branches, safe = [], []
         for branch in node.branches:
+            self.null_safe = set()
             taken = self.take(branch)
             if not set(self._wanted) <= set(taken.columns):
-                taken = Join(taken, self._domain())
+                taken, self.null_safe = Join(taken, self._domain()), set(self._wanted)
             branches.append(select_columns(taken, (*branch.columns, *self._wanted)))
-        return UnionAll(tuple(branches), (*node.names, *self._wanted))
+            safe.append(self.null_safe)
+        self.null_safe = set().union(*safe)
+        cut = tuple(
+            _present(b, self.null_safe - mine) for b, mine in zip(branches, safe, strict=True)
+        )
+        return UnionAll(cut, (*node.names, *self._wanted))
 
     @_through.register
     def _(self, node: Conditional) -> Node:
@@ -164,6 +225,13 @@ class _Unnesting:
             raise Unsupported("a reference to the outer query from the right side of a join")
         left = self.take(node.left)
         return replace(node, left=left)
+
+
+def _present(node: Node, names: set[str]) -> Node:
+    """The rows with no NULL in these columns."""
+    nulls = [exp.Is(this=column(name), expression=exp.Null()) for name in sorted(names)]
+    condition = all_of([exp.Not(this=null) for null in nulls])
+    return Filter(node, condition) if condition else node
 
 
 def _by(node: Window, more: tuple[str, ...]) -> tuple[Item, ...]:

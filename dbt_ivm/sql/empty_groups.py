@@ -16,13 +16,17 @@ _UNSURE = {"count_min_sketch", "hll_sketch_agg", "bitmap_construct_agg", "bitmap
 
 def over_no_rows(tree: exp.Expr, calls: list[AggregateCall]) -> Scalar:
     """The expression with every aggregate replaced by its value over no rows."""
-    by_name = {c.name: c.function for c in calls}
+    by_name = {c.name: c for c in calls}
     return Scalar(
-        substitute(tree, lambda c: _value(by_name[c.name]) if c.name in by_name else None)
+        substitute(
+            tree, lambda c: call_over_no_rows(by_name[c.name]) if c.name in by_name else None
+        )
     )
 
 
-def _value(function: str) -> exp.Expr:
+def call_over_no_rows(aggregate: AggregateCall) -> exp.Expr:
+    """One aggregate over no rows: 0, an empty array, mostly NULL."""
+    function = aggregate.function
     if function in _ZERO:
         return exp.Cast(this=literal(0), to=spark_type("bigint"))
     if function in _EMPTY_ARRAY:

@@ -54,8 +54,6 @@ def grouped(
     shown = [(visible, _filled(value, values)) for visible, value in shown]
     empty: tuple[Scalar, ...] = ()
     if not grouping.has_keys and not values:
-        if having and context.outer:
-            raise context.unsupported("HAVING without GROUP BY in a subquery")
         empty = tuple(over_no_rows(value, grouping.calls) for _, value in shown)
         empty = () if having else empty
 

@@ -23,6 +23,7 @@ from dbt_ivm.algebra.predicates import all_of
 from dbt_ivm.algebra.scalar import Scalar, call, column, ref, substitute
 from dbt_ivm.sql.context import Context, Outer, Relation, ResolveQuery
 from dbt_ivm.sql.dialect import literal
+from dbt_ivm.sql.empty_groups import call_over_no_rows
 from dbt_ivm.sql.expressions import bound, is_subquery, resolve
 from dbt_ivm.sql.membership import Membership, membership
 from dbt_ivm.sql.scope import Output, Scope, Source
@@ -47,9 +48,11 @@ class _Inner:
     names: dict[str, str]
     """Column of the outer row -> column of the query around."""
 
-    def unnested(self, host: Host) -> Unnested:
+    def unnested(self, host: Host, spared: Node | None = None) -> Unnested:
         shown = frozenset(o.name for o in self.relation.outputs)
-        return unnest(self.relation.node, shown, self.row, host.node, self.names)
+        return unnest(
+            self.relation.node, shown, self.row, host.node, self.names, call_over_no_rows, spared
+        )
 
     def outside(self, tree: exp.Expr) -> exp.Expr:
         """An expression over the outer row, over the query around instead."""
@@ -190,7 +193,10 @@ class Subqueries:
         self, inner: _Inner, host: Host, value: str, empty: Scalar | None
     ) -> exp.Expr:
         """The column of a subquery that has one row at most for every outer row."""
-        unnested = inner.unnested(host)
+        total = inner.relation.node
+        while isinstance(total, Project):
+            total = total.input
+        unnested = inner.unnested(host, total if empty is not None else None)
         if not unnested.columns and empty is not None:
             host.node = Join(host.node, unnested.node)
             return column(value)
@@ -234,8 +240,6 @@ def lateral_join(
     inner = Subqueries(context, query)._resolved(lateral.this.this, host)
     unnested = inner.unnested(host)
     relation, alias = inner.relation, lateral.args.get("alias")
-    if relation.empty and unnested.columns:
-        raise context.unsupported("LATERAL with an aggregate without GROUP BY")
     visible = [c.name for c in alias.columns] if alias and alias.columns else []
     names = visible or [o.visible for o in relation.outputs]
     outputs = tuple(Output(v, o.name) for v, o in zip(names, relation.outputs, strict=True))

@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz MINUTES`: search at random, then print each failure at its smallest."""
+"""`python -m tests.fuzz [MINUTES [SEED]]`: search, then print every failure at its smallest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from tests.fuzz.case import Case, Failed, cases
 from tests.fuzz.shrink import shrink
 
-_BATCH = 50
+_BATCH = 20
 
 
 class Search:
@@ -79,7 +79,8 @@ def _search(search: Search):  # type: ignore[no-untyped-def]
 def main() -> int:
     minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
-    first, search = random.randrange(10**9), Search()
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**9)
+    search = Search()
     print(f"seed {first}", flush=True)
     end = time.monotonic() + 60 * minutes
     while time.monotonic() < end:

@@ -12,6 +12,7 @@ from hypothesis import assume, reject
 from hypothesis import strategies as st
 
 from dbt_ivm.plan.analysis import analyze
+from dbt_ivm.sql.dialect import SparkVerbatim, parse_query
 from dbt_ivm.sql.functions import Functions
 from tests.fuzz.queries import World, queries
 from tests.fuzz.schemas import Schema, schemas
@@ -21,10 +22,7 @@ from tests.laws.duck import duck_type, translate
 from tests.laws.engine import DictCatalog, Engine
 
 KNOWN_REFUSALS: tuple[str, ...] = ()
-"""Parts of the reasons for which a model of this grammar may be refused."""
-
-NOT_ON_DUCKDB: tuple[str, ...] = ()
-"""Parts of the errors with which DuckDB refuses what Spark accepts."""
+"""Parts of the reasons for which a model of this grammar may be refused: none so far."""
 
 _FUEL = 6
 
@@ -83,7 +81,7 @@ class Case:
             (
                 f"{place}: {type(error).__name__}: {error}",
                 f"schema: {pformat(self.schema)}",
-                sqlglot.parse_one(self.sql, read="spark").sql("spark", pretty=True),
+                parse_query(self.sql).sql(SparkVerbatim, pretty=True),
                 f"sql: {self.sql}",
                 f"start: {pformat(self.history.start)}",
                 *(f"round {n}: {pformat(r)}" for n, r in enumerate(self.history.rounds, 1)),
@@ -109,7 +107,7 @@ def _top(query: Query) -> str:
 
 
 def _is_known(schema: Schema, sql: str) -> bool:
-    """Whether the model is refused for a reason that is on the list, by us or by DuckDB."""
+    """Whether the model is refused for a reason that is on the list."""
     analysis = analyze(sql, DictCatalog(schema.columns), Functions())
     return any(reason in analysis.refusal for reason in KNOWN_REFUSALS)
 

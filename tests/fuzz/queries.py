@@ -118,7 +118,8 @@ def lateral(draw: st.DrawFn, world: World, left: From, fuel: int) -> From:
     if not pairs or left.spread + inner.spread > _SPREAD:
         return left
     here, there = draw(st.sampled_from(pairs))
-    item, alias = draw(terms(Scope(inner.terms), INT)), world.alias()
+    items = st.one_of(terms(Scope(inner.terms), INT), st.just(Piece("count(*)")))
+    item, alias = draw(items), world.alias()
     query = Piece("select {} as c0 from {} where {} = {}", (item, inner.piece, here, there))
     piece = Piece(f"{{}}, lateral ({{}}) {alias}", (left.piece, query), ("lateral",))
     found = Term(f"{alias}.c0", type=INT, is_column=True)

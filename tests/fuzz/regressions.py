@@ -36,4 +36,46 @@ REGRESSIONS = (
         "select sum(a) as n, exists (select 1 from s where s.a > 0) as m from r",
         "without GROUP BY the SELECT was not seen to group, and the subquery joined below it",
     ),
+    Regression(
+        "a subquery of one group",
+        "select r.a, (select count(*) from s where s.b = r.b group by s.b) as n from r",
+        "the error for a second row was refused as a function that the model does not declare",
+    ),
+    Regression(
+        "a subquery beside a correlated total",
+        "select r.a, (select count(*) + (select max(t.a) from t) from s where s.b = r.b) as n"
+        " from r",
+        "a total with a subquery beside it was not known to have a row where there are none",
+    ),
+    Regression(
+        "in a correlated total",
+        "select a from r where a in (select count(*) from s where s.b = r.b)",
+        "an aggregate without GROUP BY has a row even where there is nothing to aggregate",
+    ),
+    Regression(
+        "not in a correlated total",
+        "select a from r where a not in (select max(s.a) from s where s.b = r.b)",
+        "an aggregate without GROUP BY has a row even where there is nothing to aggregate",
+    ),
+    Regression(
+        "a correlated total exists",
+        "select a, exists (select count(*) from s where s.a = r.a) as e from r",
+        "an aggregate without GROUP BY has a row even where there is nothing to aggregate",
+    ),
+    Regression(
+        "a lateral total",
+        "select r.a, q.n from r, lateral (select count(*) as n from s where s.b = r.b) q",
+        "was refused, as an aggregate without GROUP BY needs a row for every row around it",
+    ),
+    Regression(
+        "having of a correlated total",
+        "select a, (select count(*) from s where s.b = r.b having count(*) < 2) as e from r",
+        "was refused, as an aggregate without GROUP BY needs a row for every row around it",
+    ),
+    Regression(
+        "a union that is correlated in two ways",
+        "select a from r where a in (select s.a from s where s.b = r.b"
+        " union all select t.a from t where t.b < r.b)",
+        "the branch of the equality matched NULLs because the other one may",
+    ),
 )

@@ -173,6 +173,13 @@ def membership(draw: st.DrawFn, scope: Scope) -> Term:
     source, inner = draw(inner_queries(scope))
     where = draw(correlations(inner, scope))
     negated = draw(st.sampled_from(("", "not ")))
+    if draw(st.integers(0, 7)) == 7:
+        return Term(
+            f"{{}} {negated}in (select count(*) from {{}}{{}})",
+            (draw(atoms(scope, INT)), source, where),
+            (f"{negated}in", "aggregate"),
+            type=BOOL,
+        )
     kinds = [t.type for t in inner.terms if scope.of(t.type)]
     if draw(st.booleans()) or not kinds:
         return Term(
@@ -197,7 +204,14 @@ _SCALARS = ("max({})", "count(*)", "sum({})", "count({}) + 1", "coalesce(min({})
 
 @st.composite
 def scalar_subqueries(draw: st.DrawFn, scope: Scope) -> Term:
+    """An aggregate, over all rows or over the one group that a row around belongs to."""
     source, inner = draw(inner_queries(scope))
+    around = [t for t in scope.terms if t.is_column]
+    pairs = [(i, o) for i in inner.terms for o in around if i.type == o.type]
+    if pairs and draw(st.integers(0, 3)) == 3:
+        here, there = draw(st.sampled_from(pairs))
+        pattern = "(select count(*) from {} where {} = {} group by {})"
+        return Term(pattern, (source, here, there, here), ("scalar subquery",), type=INT)
     where = draw(correlations(inner, scope))
     call = draw(st.sampled_from(_SCALARS))
     value = (draw(atoms(inner, INT)),) if "{}" in call else ()

@@ -10,6 +10,7 @@ from tests.fuzz.scalars import Scope, predicates, terms
 from tests.fuzz.tree import BOOL, DOUBLE, INT, TEXT, TYPES, Piece, Term, listed
 
 _WIDTH = 3
+_NOTHING = Piece("")
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Shape:
     """Select list, what follows WHERE, and how the size of the result compares."""
 
     items: tuple[Term, ...]
-    tail: Piece = Piece("")
+    tail: Piece = _NOTHING
     operators: tuple[str, ...] = ()
     spread: int | None = None
     """None: that of the input."""

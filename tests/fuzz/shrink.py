@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
-import sqlglot
 from sqlglot import exp
 
+from dbt_ivm.sql.dialect import SparkVerbatim, parse_query
 from tests.fuzz.case import Case
 from tests.laws.data import History, difference
 from tests.laws.engine import Change, Rows
@@ -35,7 +36,7 @@ def shrink(case: Case, fails: Fails, seconds: float = 60.0) -> Case:
 
 def _smaller_queries(case: Case) -> Iterator[Case]:
     """Biggest cuts first."""
-    tree = sqlglot.parse_one(case.sql, read="spark")
+    tree = parse_query(case.sql)
     texts = {text for text in _cuts(tree) if len(text) < len(case.sql)}
     for text in sorted(texts, key=len):
         yield replace(case, sql=text)
@@ -47,34 +48,52 @@ def _cuts(tree: exp.Expr) -> Iterator[str]:
             copied = tree.copy()
             target = list(copied.walk())[number]
             result = change(target)
-            if result is not None:
-                whole = copied if target.parent is not None or result is target else result
-                yield whole.sql("spark", comments=False)
+            whole = result if number == 0 else copied
+            yield whole.sql(SparkVerbatim, comments=False)
 
 
-def _changes(node: exp.Expr) -> Iterator[Callable[[exp.Expr], exp.Expr | None]]:
+Step = Callable[[exp.Expr], exp.Expr]
+
+
+def _changes(node: exp.Expr) -> Iterator[Step]:
+    """What can be done to one node: a part dropped, or a part of it put in its place."""
     for name in _OPTIONAL:
         if node.args.get(name):
-            yield lambda n, name=name: (n.set(name, None), n)[1]  # type: ignore[misc]
+            yield partial(_without, name=name)
     if isinstance(node, exp.Select | exp.Tuple | exp.Values):
-        for index in range(len(node.expressions)):
-            if len(node.expressions) > 1:
-                yield lambda n, index=index: (n.expressions[index].pop(), n)[1]  # type: ignore[misc]
-    if isinstance(node, exp.Select) and len(node.args.get("joins") or ()) > 1:
-        for index in range(len(node.args["joins"])):
-            yield lambda n, index=index: (n.args["joins"][index].pop(), n)[1]  # type: ignore[misc]
+        yield from _dropped(node, "expressions")
+    if isinstance(node, exp.Select):
+        yield from _dropped(node, "joins")
+    yield from (partial(_replaced, index=index) for index in range(len(_inside(node))))
+
+
+def _without(node: exp.Expr, name: str) -> exp.Expr:
+    node.set(name, None)
+    return node
+
+
+def _dropped(node: exp.Expr, name: str) -> Iterator[Step]:
+    """One of several parts; the last one is what `_OPTIONAL` drops."""
+    several = len(node.args.get(name) or ())
+    yield from (partial(_less, name=name, index=i) for i in range(several) if several > 1)
+
+
+def _less(node: exp.Expr, name: str, index: int) -> exp.Expr:
+    node.args[name][index].pop()
+    return node
+
+
+def _replaced(node: exp.Expr, index: int) -> exp.Expr:
+    return node.replace(_inside(node)[index].copy())
+
+
+def _inside(node: exp.Expr) -> list[exp.Expr]:
+    """The queries in a query, the operands of an expression."""
     if isinstance(node, exp.Query):
-        inner = [q for q in node.find_all(exp.Query) if q is not node]
-        for index in range(len(inner)):
-            yield lambda n, index=index: n.replace(  # type: ignore[misc]
-                [q for q in n.find_all(exp.Query) if q is not n][index].copy()
-            )
-    elif isinstance(node, exp.Condition) and not isinstance(node, exp.Column | exp.Literal):
-        children = [c for c in node.iter_expressions() if isinstance(c, exp.Condition)]
-        for index in range(len(children)):
-            yield lambda n, index=index: n.replace(  # type: ignore[misc]
-                [c for c in n.iter_expressions() if isinstance(c, exp.Condition)][index].copy()
-            )
+        return [query for query in node.find_all(exp.Query) if query is not node]
+    if isinstance(node, exp.Condition) and not isinstance(node, exp.Column | exp.Literal):
+        return [part for part in node.iter_expressions() if isinstance(part, exp.Condition)]
+    return []
 
 
 def _smaller_histories(case: Case) -> Iterator[Case]:
