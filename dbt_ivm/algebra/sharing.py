@@ -10,7 +10,7 @@ from __future__ import annotations
 from dbt_ivm.algebra.base import Node, Scan, State
 from dbt_ivm.algebra.walk import walk
 
-LARGEST = 250
+LARGEST = 150
 """Operators that Spark may plan for one statement before something is kept."""
 
 
