@@ -57,8 +57,10 @@ Step = Callable[[exp.Expr], exp.Expr]
 
 def _changes(node: exp.Expr) -> Iterator[Step]:
     """What can be done to one node: a part dropped, or a part of it put in its place."""
+    # Without its order, a window or a limit would answer by chance.
+    needs_order = isinstance(node, exp.Window) or node.args.get("limit")
     for name in _OPTIONAL:
-        if node.args.get(name):
+        if node.args.get(name) and not (name == "order" and needs_order):
             yield partial(_without, name=name)
     if isinstance(node, exp.Select | exp.Tuple | exp.Values):
         yield from _dropped(node, "expressions")

@@ -33,7 +33,14 @@ def translate(spark_sql: str) -> str:
     for node in list(tree.find_all(exp.Update)):
         for assignment in node.expressions:
             assignment.this.set("table", None)  # DuckDB: `set x =`, never `set t.x =`
-    return tree.transform(_patched).sql("duckdb")
+    return tree.transform(_renamed).transform(_patched).sql("duckdb")
+
+
+def _renamed(node: exp.Expr) -> exp.Expr:
+    """Functions by DuckDB's names; a pass of its own, as what `_patched` makes is not visited."""
+    if isinstance(node, exp.Anonymous) and node.name.lower() in _FUNCTIONS:
+        return exp.Anonymous(this=_FUNCTIONS[node.name.lower()], expressions=node.expressions)
+    return node
 
 
 def _patched(node: exp.Expr) -> exp.Expr:
@@ -56,8 +63,6 @@ def _patched(node: exp.Expr) -> exp.Expr:
         if name == "array_repeat":
             value, times = node.expressions
             return exp.Anonymous(this="repeat", expressions=[exp.array(value), times])
-        if name in _FUNCTIONS:
-            return exp.Anonymous(this=_FUNCTIONS[name], expressions=node.expressions)
     return node
 
 
