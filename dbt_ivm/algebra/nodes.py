@@ -81,6 +81,8 @@ class AggregateCall:
     plain: bool
     """False when the call carries DISTINCT, WITHIN GROUP or IGNORE NULLS."""
     written: Scalar
+    settled: bool = False
+    """There is one row at most to take a value from, so it does not matter which comes first."""
 
 
 @dataclass(frozen=True)

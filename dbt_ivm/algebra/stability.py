@@ -30,7 +30,7 @@ _EXACT_FUNCTIONS = frozenset(
     """
     count count_if min max bool_and bool_or every any some bit_and bit_or bit_xor
     approx_count_distinct collect_set regr_count rank dense_rank percent_rank cume_dist row_number
-    ntile lag lead min_by max_by percentile percentile_disc median mode
+    ntile lag lead percentile percentile_disc median
     """.split()
 )
 """Functions of the bag of their arguments, whatever its order."""
@@ -96,7 +96,8 @@ def _(node: UnionAll) -> _Derived:
 def _(node: Aggregate) -> _Derived:
     unstable, floats = _derived(node.input)
     rows = {ROWS} if (set(node.keys) | {ROWS}) & unstable else set()
-    calls = frozenset(c.name for c in node.calls if _is_shaky(c.written, unstable, floats))
+    shaky = (c for c in node.calls if not c.settled or c.written.columns & unstable)
+    calls = frozenset(c.name for c in shaky if _is_shaky(c.written, unstable, floats))
     loose = frozenset(c.name for c in node.calls if _may_be_float(_argument(c), floats))
     return calls | rows, loose | (floats & set(node.keys))
 

@@ -21,9 +21,13 @@ def doubts(tree: Node) -> tuple[str, ...]:
     """One sentence per function whose value depends on an order that nobody fixed."""
     found: dict[str, None] = {}
     for part in walk(tree):
-        if isinstance(part, Aggregate | Window):
-            for scalar in part.scalars:
-                found |= dict.fromkeys(_unordered(scalar))
+        calls: tuple[Scalar, ...] = ()
+        if isinstance(part, Aggregate):
+            calls = tuple(call.written for call in part.calls if not call.settled)
+        elif isinstance(part, Window):
+            calls = part.scalars
+        for call in calls:
+            found |= dict.fromkeys(_unordered(call))
     return tuple(
         f"`{name}` takes rows in the order they come, which Spark does not fix:"
         " a rebuild may give another value"

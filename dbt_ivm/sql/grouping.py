@@ -34,7 +34,7 @@ def grouped(
     select: exp.Select, items: SelectList, host: Host, subqueries: Subqueries, context: Context
 ) -> Grouped:
     """The groups of a SELECT with HAVING; what is shown and ordered by, over their columns."""
-    grouping = Grouping(host, items, context)
+    grouping = Grouping(host, items, subqueries, context)
     grouping.add_keys(select.args.get("group"))
     shown = [(visible, grouping.above(value)) for visible, value in items.shown]
     having = select.args.get("having")
@@ -84,9 +84,11 @@ def _filled(tree: exp.Expr, values: dict[str, exp.Expr]) -> exp.Expr:
 class Grouping:
     """Collects the keys and calls of one grouped SELECT, then makes its gamma node."""
 
-    def __init__(self, host: Host, items: SelectList, context: Context) -> None:
-        self._node, self._scope = host.node, host.scope
-        self._items, self._context = items, context
+    def __init__(
+        self, host: Host, items: SelectList, subqueries: Subqueries, context: Context
+    ) -> None:
+        self._host, self._scope = host, host.scope
+        self._items, self._subqueries, self._context = items, subqueries, context
         self._keys: list[tuple[str, exp.Expr]] = []
         self._sets: Sets | None = None
         self.calls: list[AggregateCall] = []
@@ -127,6 +129,7 @@ class Grouping:
 
     def _add_key(self, visible: str, value: exp.Expr) -> int:
         """The number of a key; the same expression twice is one key."""
+        value = self._below(value)
         if has_aggregate(value, self._context.functions):
             raise self._context.unsupported("an aggregate in GROUP BY")
         for number, (_, known) in enumerate(self._keys):
@@ -136,6 +139,17 @@ class Grouping:
         name = value.name if passed else self._context.names.fresh(visible)
         self._keys.append((name, value))
         return len(self._keys) - 1
+
+    def _below(self, value: exp.Expr) -> exp.Expr:
+        """A key whose subqueries are joined below the groups, in the select list too."""
+        names = [c.name for c in value.find_all(exp.Column) if c.name in self._items.above]
+        found = {
+            name: self._subqueries.value(self._items.above.pop(name), self._host)
+            for name in dict.fromkeys(names)
+        }
+        if found:
+            self._items.shown[:] = [(v, _filled(tree, found)) for v, tree in self._items.shown]
+        return _filled(value, found)
 
     def resolve_having(self, tree: exp.Expr) -> exp.Expr:
         """HAVING and ORDER BY see select aliases first; inside an aggregate, input columns."""
@@ -213,10 +227,10 @@ class Grouping:
         """gamma over a projection that exposes every key as a column, or over every set of them."""
         calls = tuple(self.calls)
         if self._sets is not None:
-            rows = expanded(self._node, [value for _, value in self._keys], self._sets)
+            rows = expanded(self._host.node, [value for _, value in self._keys], self._sets)
             return Aggregate(rows, rows.names, calls)
         computed = [(n, v) for n, v in self._keys if v != column(n)]
-        node = self._node
+        node = self._host.node
         if computed:
             passed = tuple(Item(c, ref(c)) for c in node.columns)
             node = Project(node, (*passed, *(Item(n, Scalar(v)) for n, v in computed)))

@@ -15,16 +15,17 @@ from dbt_ivm.algebra.nodes import (
     Scan,
     Values,
 )
+from dbt_ivm.algebra.predicates import flat_conjuncts
 from dbt_ivm.algebra.scalar import Scalar
 from dbt_ivm.sql.catalog import RelationFact, ViewFact
 from dbt_ivm.sql.context import Context, Relation, ResolveQuery
 from dbt_ivm.sql.dialect import parse_query
-from dbt_ivm.sql.expressions import function_name, resolve
+from dbt_ivm.sql.expressions import function_name, has_subquery, resolve
 from dbt_ivm.sql.functions import Kind
 from dbt_ivm.sql.joins import join_using, joined, kind_of, using_names
 from dbt_ivm.sql.pivot import pivoted
 from dbt_ivm.sql.scope import Output, Scope, Source
-from dbt_ivm.sql.subqueries import lateral_join
+from dbt_ivm.sql.subqueries import Host, Subqueries, lateral_join
 
 
 def resolve_from(select: exp.Select, context: Context, query: ResolveQuery) -> tuple[Node, Scope]:
@@ -185,8 +186,16 @@ def _join(
             return join_using(node, right, scope, source, names, kind, context)
     both = replace(scope, sources=(*scope.sources, *right_scope.sources))
     on = join.args.get("on")
-    condition = resolve(on, both.find, context.functions) if on is not None else None
-    return joined(node, right, condition, kind), scope if kind in ("semi", "anti") else both
+    trees = flat_conjuncts(on) if on is not None else []
+    plain = [tree for tree in trees if not has_subquery(tree)]
+    nested = [tree for tree in trees if has_subquery(tree)]
+    if nested and kind != "inner":
+        raise context.unsupported(f"a subquery in the condition of a {kind} join")
+    condition = resolve(exp.and_(*plain), both.find, context.functions) if plain else None
+    host = Host(joined(node, right, condition, kind), both)
+    for tree in nested:
+        Subqueries(context, query).keep_where(tree, host)
+    return host.node, scope if kind in ("semi", "anti") else both
 
 
 def _lateral_view(

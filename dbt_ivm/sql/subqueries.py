@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -78,6 +78,13 @@ class Subqueries:
             return False
         self._semi_join(test, host, negated != test.negated)
         return True
+
+    def keep_where(self, tree: exp.Expr, host: Host) -> None:
+        """The rows of the host for which a condition with subqueries holds."""
+        if not self.filter(tree, host):
+            lifted = self.lift(tree, host)
+            predicate = resolve(lifted, host.scope.find, self._context.functions)
+            host.node = Filter(host.node, Scalar(predicate))
 
     def lift(self, tree: exp.Expr, host: Host) -> exp.Expr:
         """The expression with every subquery in it replaced by columns joined to the host."""
@@ -183,7 +190,7 @@ class Subqueries:
         if relation.single:
             return self._joined_value(inner, host, value, None)
         rows = self._fresh_call("count", exp.Star())
-        only = self._fresh_call("any_value", column(value))
+        only = replace(self._fresh_call("any_value", column(value)), settled=True)
         self._join_groups(inner, host, (), (rows, only))
         several = exp.GT(this=column(rows.name), expression=literal(1))
         error = call("raise_error", literal(TOO_MANY))

@@ -86,6 +86,9 @@ SUBQUERIES = {
     "scalar inside an aggregate": "select b, sum(v + (select count(*) from t)) as x from r group by b",
     "scalar of one row at most": "select a, (select max(n) as x from s where s.a = r.a group by s.a) as x"
     " from r",
+    "a key with a subquery": "select case when exists (select 1 from s where s.a = r.a) then 1 else 0 end"
+    " as k, count(*) as n from r group by 1",
+    "subquery in on": "select r.b, s.n from r join s on r.a = s.a and s.c in (select c from t)",
     "nested subqueries": "select a, b from r where a in (select a from s where c in"
     " (select c from t where m > 0))",
     "doubly correlated": "select a, b from r where exists (select 1 from s where s.a = r.a and exists"
