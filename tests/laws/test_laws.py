@@ -12,8 +12,13 @@ from dbt_ivm.delta.rules import Changes, delta
 from tests.laws.data import SCHEMA, History, difference, examples, histories, inverse, nothing
 from tests.laws.engine import Change, Engine
 from tests.laws.models import MODELS
+from tests.laws.models_nested import NESTED_MODELS
 
 every_model = pytest.mark.parametrize("title", MODELS)
+# Nested models take the other laws too, in `make test-full`.
+most_models = pytest.mark.parametrize(
+    "title", [pytest.param(t, marks=[pytest.mark.slow] * (t in NESTED_MODELS)) for t in MODELS]
+)
 
 
 @cache
@@ -40,7 +45,7 @@ def test_refresh_equals_recomputation(title, data):
         kept.check()
 
 
-@every_model
+@most_models
 @given(data=st.data())
 @examples(0.5)
 def test_only_rows_that_differ_are_touched(title, data):
@@ -59,7 +64,7 @@ def test_only_rows_that_differ_are_touched(title, data):
         assert sorted(map(repr, touched.keys)) == sorted(map(repr, differing))
 
 
-@every_model
+@most_models
 @given(data=st.data())
 @examples(0.25)
 def test_a_change_that_nets_to_nothing_touches_nothing(title, data):
@@ -77,7 +82,7 @@ def test_a_change_that_nets_to_nothing_touches_nothing(title, data):
     kept.check()
 
 
-@every_model
+@most_models
 @given(data=st.data())
 @examples(0.5)
 def test_a_change_and_its_inverse_restore_the_extent(title, data):
@@ -91,7 +96,7 @@ def test_a_change_and_its_inverse_restore_the_extent(title, data):
     assert kept.stored() == before
 
 
-@every_model
+@most_models
 @given(data=st.data())
 @examples(0.25)
 def test_an_empty_change_touches_nothing(title, data):

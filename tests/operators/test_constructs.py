@@ -30,9 +30,10 @@ def run_rounds(shop: Shop, models: dict[str, str], rounds: list[tuple[bool, bool
         shop.check(*models)
 
 
-@pytest.mark.parametrize("family", CONSTRUCTS)
-def test_a_round_of_changes_to_all_tables(shop, family):
-    run_rounds(shop, CONSTRUCTS[family], [ALL])
+def test_a_model_of_every_family(shop):
+    """The first two models of every family: a round in which all tables change."""
+    picked = [list(models.items())[:2] for models in CONSTRUCTS.values()]
+    run_rounds(shop, {name: sql for pairs in picked for name, sql in pairs}, [ALL])
 
 
 @pytest.mark.slow

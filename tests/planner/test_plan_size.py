@@ -10,11 +10,11 @@ from tests.planner.facts import analyzed, built, facts, planned
 
 
 def merge_of(sql: str) -> str:
-    """The MERGE of a model all of whose tables changed."""
+    """The MERGE of a model all of whose tables changed, with what is kept for it."""
     analysis = analyzed(sql)
     told = facts(analysis)
     plan = planned(analysis, replace(built(analysis, told), heads=told.heads))
-    return next(step.sql for step in plan.steps if step.commits)
+    return "\n".join(step.sql for step in plan.steps if not step.tidies)
 
 
 def joined(width: int) -> str:
