@@ -14,17 +14,17 @@ from dbt_ivm.adapter.runner import Runner
 
 def main() -> int:
     project, moment = Path(sys.argv[1]), sys.argv[2]
-    commit = Runner._commit
+    send = Runner._send
 
     def killed(self, step, *rest):
         if moment == "before" and step.sql.startswith("MERGE"):
             os.kill(os.getpid(), signal.SIGKILL)
-        done = commit(self, step, *rest)
+        done = send(self, step, *rest)
         if moment == "after" and step.sql.startswith("MERGE"):
             os.kill(os.getpid(), signal.SIGKILL)
         return done
 
-    Runner._commit = killed
+    Runner._send = killed
     places = ["--project-dir", str(project), "--profiles-dir", str(project)]
     commands = {
         "before": ["change", "run", "change", "run"],  # the first run builds and has no MERGE
