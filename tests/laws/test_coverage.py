@@ -11,7 +11,7 @@ from dbt_ivm.plan.analysis import analyze
 from dbt_ivm.sql.functions import Functions
 from tests.laws.data import SCHEMA
 from tests.laws.engine import DictCatalog, Engine
-from tests.laws.models import ARGUMENTS, GROUPS, MODELS, OPERATORS
+from tests.laws.models import ARGUMENTS, GROUPS, MODELS
 
 
 def kinds(node: Node) -> set[type[Node]]:
@@ -31,7 +31,7 @@ def test_an_example_of_a_combinable_aggregate_is_combined(function):
 
 def test_every_delta_rule_has_a_model():
     ruled = {kind for kind in rule.registry if kind not in (object, Node)}
-    models = [analyze(sql, DictCatalog(SCHEMA), Functions()) for sql in OPERATORS.values()]
+    models = [analyze(sql, DictCatalog(SCHEMA), Functions()) for sql in MODELS.values()]
     used = set().union(*(kinds(m.maintainable.core) for m in models))
     assert ruled - used == set(), "rules without a model in tests/laws/models.py"
 
