@@ -11,7 +11,7 @@ from tests.laws.engine import Change
 
 
 @settings(
-    max_examples=60,
+    max_examples=40,
     derandomize=True,
     database=None,
     phases=[Phase.generate],  # the case is shrunk below, in seconds instead of minutes

@@ -25,7 +25,7 @@ def test_stays_right(regression):
     engine = Engine(regression.sql, SCHEMA)
 
     @settings(
-        max_examples=15,
+        max_examples=12,
         derandomize=True,
         database=None,
         deadline=None,
