@@ -89,28 +89,19 @@ def probe(extent: Extent, expected: exp.Expr) -> exp.Query:
 def correction(extent: Extent, expected: exp.Expr) -> Merge:
     """Rows that should be there are written, groups that should not be there are deleted."""
     names = [column(name, "n") for name in extent.stored]
-    missing = exp.LT(this=column(WEIGHT, "n"), expression=literal(0))
-    also = [exp.NullSafeEQ(this=column(k, "n"), expression=column(k, "e")) for k in extent.keys]
-    twin = (
-        exp.select(literal(1))
-        .from_(exp.alias_(exp.to_table(_NET), "e", table=True))
-        .where(exp.LT(this=column(WEIGHT, "e"), expression=literal(0)), *also)
+    missing = _net_rows(names, exp.true(), exp.LT)
+    # A join, not EXISTS: Delta cannot read the target of a MERGE in a subquery of its source.
+    same = [exp.NullSafeEQ(this=column(k, "n"), expression=column(k, "e")) for k in extent.keys]
+    also = exp.LT(this=column(WEIGHT, "e"), expression=literal(0))
+    twin = exp.Join(
+        this=exp.alias_(exp.to_table(_NET), "e", table=True),
+        side="LEFT",
+        kind="ANTI",
+        on=exp.and_(*same, also),
     )
-    sides = []
-    for kept, condition in (
-        (exp.true(), missing),
-        (
-            exp.false(),
-            exp.and_(
-                exp.GT(this=column(WEIGHT, "n"), expression=literal(0)),
-                exp.Not(this=exp.Exists(this=twin)),
-            ),
-        ),
-    ):
-        mark = exp.alias_(kept, _KEPT, quoted=True)
-        source = exp.alias_(exp.to_table(_NET), "n", table=True)
-        sides.append(exp.select(*(n.copy() for n in names), mark).from_(source).where(condition))
-    using = exp.Union(this=sides[0], expression=sides[1], distinct=False)
+    surplus = _net_rows(names, exp.false(), exp.GT)
+    surplus.append("joins", twin)
+    using = exp.Union(this=missing, expression=surplus, distinct=False)
     values = [name for name in extent.stored if name not in extent.keys]
     return Merge(
         extent.table,
@@ -122,6 +113,14 @@ def correction(extent: Extent, expected: exp.Expr) -> Merge:
         insert_if=column(_KEPT, "d"),
         insert={name: column(name, "d") for name in extent.stored},
     )
+
+
+def _net_rows(names: list[exp.Column], kept: exp.Expr, sign: type[exp.Binary]) -> exp.Select:
+    """`select n.…, true as kept from net n where n.weight < 0`."""
+    mark = exp.alias_(kept, _KEPT, quoted=True)
+    source = exp.alias_(exp.to_table(_NET), "n", table=True)
+    rows = exp.select(*(name.copy() for name in names), mark).from_(source)
+    return rows.where(sign(this=column(WEIGHT, "n"), expression=literal(0)))
 
 
 def _at(head: Head, marks: dict[TableName, Mark]) -> Head:
