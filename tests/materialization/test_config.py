@@ -99,13 +99,11 @@ def test_wrong_settings_are_named_with_what_is_allowed(source, config, words):
         assert word in message
 
 
-def test_a_database_is_left_out_of_names_as_by_dbt_spark(source):
+def test_a_database_that_is_no_catalog_is_named(source):
     source.model("m", "select k from {s}.src", database="elsewhere")
-    source.model("plain", "select k from {s}.src", database="elsewhere", materialized="view")
-    results = source.dbt("run").result.results
-    names = {result.node.relation_name for result in results}
-    assert names == {f"{source.schema}.m", f"{source.schema}.plain"}
-    source.check("m")
+    result = source.dbt("run", ok=False)
+    assert not result.success
+    assert "elsewhere" in str(result.exception)
 
 
 def test_sql_without_a_rule(source):
