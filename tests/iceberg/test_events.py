@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dbt_ivm.adapter.runner import Runner
 from dbt_ivm.adapter.spark_facts import Pins
 from dbt_ivm.sources.facts import Reading
 from tests.session import Session
 from tests.shop import Shop
+
+pytestmark = pytest.mark.slow
 
 MOR = "'write.delete.mode' = 'merge-on-read', 'write.update.mode' = 'merge-on-read'"
 ROWS = "values (1, 1, 10), (2, 2, 20), (3, 1, 30)"

@@ -13,6 +13,8 @@ from dbt_ivm.plan.settings import Settings
 from tests.session import Session
 from tests.shop import Shop
 
+pytestmark = pytest.mark.slow
+
 SQL = "select k, count(*) as n, sum(v) as v, max(v) as top from ice.{s}.src group by k"
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.shop import Shop
+
+pytestmark = pytest.mark.slow
 
 # Where orders and customers stand, per kind of sources.
 SOURCES = {
