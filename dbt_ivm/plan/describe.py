@@ -82,7 +82,9 @@ def describe(node: Node) -> str:
 
 @describe.register
 def _(node: Scan) -> str:
-    columns = ", ".join(f"{f.source} {f.type}" + _renamed(f.source, f.name) for f in node.fields)
+    # By name: a table whose columns change places is the same table to the query.
+    fields = sorted(node.fields, key=lambda field: field.source.lower())
+    columns = ", ".join(f"{f.source} {f.type}" + _renamed(f.source, f.name) for f in fields)
     return f"Scan {'.'.join(node.table)} ({columns})"
 
 
