@@ -135,7 +135,9 @@ def _narrowed(node: Node, used: frozenset[str], inputs: tuple[Node, ...]) -> Nod
 
 @_narrowed.register
 def _(node: Scan, used: frozenset[str], inputs: tuple[Node, ...]) -> Node:
-    kept = tuple(field for field in node.fields if field.name in used)
+    # By name: a table whose columns change places is the same table to the query.
+    fields = sorted(node.fields, key=lambda field: field.source.lower())
+    kept = tuple(field for field in fields if field.name in used)
     # count(*) uses no column at all, but rows still need something to be counted by.
     return replace(node, fields=kept or node.fields[:1])
 

@@ -82,9 +82,7 @@ def describe(node: Node) -> str:
 
 @describe.register
 def _(node: Scan) -> str:
-    # By name: a table whose columns change places is the same table to the query.
-    fields = sorted(node.fields, key=lambda field: field.source.lower())
-    columns = ", ".join(f"{f.source} {f.type}" + _renamed(f.source, f.name) for f in fields)
+    columns = ", ".join(f"{f.source} {f.type}" + _renamed(f.source, f.name) for f in node.fields)
     return f"Scan {'.'.join(node.table)} ({columns})"
 
 

@@ -214,6 +214,7 @@ def planned(shop: Shop, name: str) -> dict[str, tuple[Reading, str]]:
     return {change.head.table[-1]: (change.reading, change.reason) for change in plan.changes}
 
 
+@pytest.mark.slow
 def test_a_source_is_read_the_cheapest_way_that_is_right(shop):
     groups = {"unchanged": UNCHANGED, "fed": FED, "compared": COMPARED}
     for name, group in groups.items():
