@@ -55,11 +55,6 @@ class _Pushing:
             return _filtered(self.place(node, []), trees)
         return self._below(node, trees)
 
-    def _split(self, node: Node, trees: Trees, columns: tuple[str, ...]) -> tuple[Trees, Trees]:
-        """Conjuncts over some of these columns alone, and the rest."""
-        mine = [t for t in trees if _over(t) and _over(t) <= set(columns)]
-        return mine, [t for t in trees if t not in mine]
-
     @singledispatchmethod
     def _below(self, node: Node, trees: Trees) -> Node:
         inputs = tuple(self.place(i, []) for i in node.inputs)
@@ -73,25 +68,25 @@ class _Pushing:
     @_below.register
     def _(self, node: Project, trees: Trees) -> Node:
         passed = {i.name: i.value.column for i in node.items if i.value.column}
-        mine, rest = self._split(node, trees, tuple(passed))
+        mine, rest = _split(trees, tuple(passed))
         below = [_renamed(t, passed) for t in mine]
         return _filtered(replace(node, input=self.place(node.input, below)), rest)
 
     @_below.register(Generate)
     @_below.register(Sort)
     def _(self, node: Generate | Sort, trees: Trees) -> Node:
-        mine, rest = self._split(node, trees, node.input.columns)
+        mine, rest = _split(trees, node.input.columns)
         return _filtered(replace(node, input=self.place(node.input, mine)), rest)
 
     @_below.register(Aggregate)
     @_below.register(Window)
     def _(self, node: Aggregate | Window, trees: Trees) -> Node:
-        mine, rest = self._split(node, trees, node.keys)
+        mine, rest = _split(trees, node.keys)
         return _filtered(replace(node, input=self.place(node.input, mine)), rest)
 
     @_below.register
     def _(self, node: UnionAll, trees: Trees) -> Node:
-        mine, rest = self._split(node, trees, node.names)
+        mine, rest = _split(trees, node.names)
         branches = []
         for branch in node.branches:
             names = dict(zip(node.names, branch.columns, strict=True))
@@ -101,9 +96,9 @@ class _Pushing:
     @_below.register
     def _(self, node: Join, trees: Trees) -> Node:
         every = [*conjuncts(node.condition), *trees]
-        left, rest = self._split(node, every, node.left.columns)
-        right, rest = self._split(node, rest, node.right.columns)
-        both, constant = self._split(node, rest, node.columns)
+        left, rest = _split(every, node.left.columns)
+        right, rest = _split(rest, node.right.columns)
+        both, constant = _split(rest, node.columns)
         joined = Join(self.place(node.left, left), self.place(node.right, right), all_of(both))
         return _filtered(joined, constant)
 
@@ -113,20 +108,26 @@ class _Pushing:
         if node.full:
             inputs = self.place(node.left, []), self.place(node.right, [])
             return _filtered(node.with_inputs(inputs), trees)
-        left, rest = self._split(node, trees, node.left.columns)
-        right, on = self._split(node, conjuncts(node.condition), node.right.columns)
+        left, rest = _split(trees, node.left.columns)
+        right, on = _split(conjuncts(node.condition), node.right.columns)
         inputs = self.place(node.left, left), self.place(node.right, right)
         return _filtered(OuterJoin(*inputs, all_of(on)), rest)
 
     @_below.register
     def _(self, node: SemiJoin, trees: Trees) -> Node:
-        left, rest = self._split(node, trees, node.left.columns)
-        right, on = self._split(node, conjuncts(node.condition), node.right.columns)
+        left, rest = _split(trees, node.left.columns)
+        right, on = _split(conjuncts(node.condition), node.right.columns)
         if not node.anti:
-            more, on = self._split(node, on, node.left.columns)
+            more, on = _split(on, node.left.columns)
             left = [*left, *more]
         inputs = self.place(node.left, left), self.place(node.right, right)
         return _filtered(SemiJoin(*inputs, all_of(on), anti=node.anti), rest)
+
+
+def _split(trees: Trees, columns: tuple[str, ...]) -> tuple[Trees, Trees]:
+    """Conjuncts over some of these columns alone, and the rest."""
+    mine = [t for t in trees if _over(t) and _over(t) <= set(columns)]
+    return mine, [t for t in trees if t not in mine]
 
 
 def _renamed(tree: exp.Expr, names: Mapping[str, str]) -> exp.Expr:

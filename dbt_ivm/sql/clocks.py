@@ -18,7 +18,7 @@ from dbt_ivm.names import CLOCK, STAMP
 from dbt_ivm.sql.clock_values import as_asked, grain_of
 from dbt_ivm.sql.context import Context
 from dbt_ivm.sql.dialect import spark_type
-from dbt_ivm.sql.expressions import aggregate_of, bound, function_name, is_subquery
+from dbt_ivm.sql.expressions import aggregate_of, ancestors, bound, function_name, is_subquery
 from dbt_ivm.sql.functions import Functions, Kind
 from dbt_ivm.sql.subqueries import Host
 
@@ -68,18 +68,10 @@ def _replaced(
         function = function_name(node)
         if functions.kind(function) is not Kind.CLOCK or list(node.iter_expressions()):
             continue
-        around = _ancestors(node)
+        around = ancestors(node)
         if any(is_subquery(a) for a in around):
             continue  # it belongs to the subquery
         if inside_aggregates or not any(aggregate_of(a, functions) for a in around):
             node.replace(bound(read(function)))
     result: exp.Expr = copy.this
     return result
-
-
-def _ancestors(node: exp.Expr) -> list[exp.Expr]:
-    found, parent = [], node.parent
-    while parent is not None:
-        found.append(parent)
-        parent = parent.parent
-    return found

@@ -168,6 +168,15 @@ def has_aggregate(tree: exp.Expr, functions: Functions) -> bool:
     )
 
 
+def ancestors(node: exp.Expr) -> list[exp.Expr]:
+    """Everything that an expression stands in, innermost first."""
+    found, parent = [], node.parent
+    while parent is not None:
+        found.append(parent)
+        parent = parent.parent
+    return found
+
+
 def is_windowed(node: exp.Expr) -> bool:
     """Whether a call is the function of an OVER clause."""
     parent = node.parent

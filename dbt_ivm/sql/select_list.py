@@ -12,6 +12,7 @@ from dbt_ivm.sql.clocks import lift_clocks, stamped
 from dbt_ivm.sql.context import Context
 from dbt_ivm.sql.expressions import (
     aggregate_of,
+    ancestors,
     has_aggregate,
     is_subquery,
     is_windowed,
@@ -86,7 +87,7 @@ def set_aside(tree: exp.Expr, found: SelectList, context: Context) -> exp.Expr:
     for node in list(copy.walk()):
         if not is_subquery(node) or _inside_subquery(node):
             continue
-        if any(aggregate_of(a, context.functions) for a in _ancestors(node) if not is_windowed(a)):
+        if any(aggregate_of(a, context.functions) for a in ancestors(node) if not is_windowed(a)):
             continue
         name = context.names.fresh("subquery")
         found.above[name] = node.copy()
@@ -97,17 +98,8 @@ def set_aside(tree: exp.Expr, found: SelectList, context: Context) -> exp.Expr:
     return rest
 
 
-def _ancestors(node: exp.Expr) -> list[exp.Expr]:
-    found = []
-    parent = node.parent
-    while parent is not None:
-        found.append(parent)
-        parent = parent.parent
-    return found
-
-
 def _inside_subquery(node: exp.Expr) -> bool:
-    return any(is_subquery(a) for a in _ancestors(node))
+    return any(is_subquery(a) for a in ancestors(node))
 
 
 def _calls_aggregate(item: exp.Expr, functions: Functions) -> bool:
