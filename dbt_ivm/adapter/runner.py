@@ -20,9 +20,9 @@ from dbt_ivm.plan.model import Docs, Facts, RefreshPlan, Step, Strategy, Target
 from dbt_ivm.plan.refresh import plan_refresh
 from dbt_ivm.plan.settings import Settings
 from dbt_ivm.plan.watermark import Types, Watermark
-from dbt_ivm.sources.facts import Counts, Reading
+from dbt_ivm.sources.facts import Counts
 from dbt_ivm.sources.format import Row, TableFormat, Trouble
-from dbt_ivm.sources.formats import FORMATS
+from dbt_ivm.sources.formats import FORMATS, changed_rows
 from dbt_ivm.sql.dialect import render
 
 _ATTEMPTS = 5
@@ -274,21 +274,8 @@ def _rows_read(plan: RefreshPlan) -> int | None:
     """Changed rows that the refresh reads, where every commit in the range tells its number."""
     if plan.strategy is Strategy.FULL:
         return None
-    total = 0
-    for change in plan.changes:
-        if change.reading is Reading.NOTHING or change.mark is None:
-            continue
-        if change.head.format not in FORMATS:  # the time: it has no rows to be read
-            continue
-        line = FORMATS[change.head.format].lineage(change.head)
-        versions = [commit.version for commit in line]
-        known = change.mark.version in versions
-        since = line[: versions.index(change.mark.version)] if known else line
-        rows = [commit.rows for commit in since]
-        if change.reading is not Reading.FEED or None in rows:
-            return None
-        total += sum(r for r in rows if r is not None)
-    return total
+    rows = [changed_rows(change) for change in plan.changes]
+    return None if None in rows else sum(r for r in rows if r is not None)
 
 
 def _after(request: Request, trouble: Trouble) -> Request:

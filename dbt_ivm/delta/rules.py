@@ -31,6 +31,8 @@ class Changes:
     """
 
     tables: frozenset[TableName]
+    little: frozenset[TableName] = frozenset()
+    """Those of them with few changed rows: few enough to be sent to wherever they are joined."""
     deltas: _Memo = field(default_factory=dict, compare=False, repr=False)
     olds: _Memo = field(default_factory=dict, compare=False, repr=False)
 

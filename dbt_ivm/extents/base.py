@@ -66,7 +66,8 @@ class Extent(ABC):
 
     def _source(self, changes: Changes, read_scan: ReadScan) -> Prepared:
         """The query of `change`; what it keeps is named after the table, one model at a time."""
-        return prepared(self.change(changes), read_scan, f"{HIDDEN_PREFIX}{self.table[-1]}")
+        prefix = f"{HIDDEN_PREFIX}{self.table[-1]}"
+        return prepared(self.change(changes), read_scan, prefix, changes.little)
 
     def _finished(self, values: Mapping[str, exp.Expr], source: Node) -> Node:
         return Project(source, tuple(Item(name, Scalar(tree)) for name, tree in values.items()))

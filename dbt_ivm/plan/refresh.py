@@ -28,9 +28,12 @@ from dbt_ivm.plan.storage import (
 from dbt_ivm.plan.watermark import STATE_FORMAT, Watermark
 from dbt_ivm.sources.facts import Reading, SourceChange
 from dbt_ivm.sources.format import Trouble
-from dbt_ivm.sources.formats import classify
+from dbt_ivm.sources.formats import changed_rows, classify
 from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.catalog import Catalog
+
+_FEW = 100_000
+"""Changed rows that every worker can hold: some megabytes."""
 
 
 @dataclass(frozen=True)
@@ -167,11 +170,18 @@ def _decide(
         return Strategy.NOOP, "nothing changed"
     if form.extent is None:
         return Strategy.FULL, f"{form.refusal} has no rule"
-    moved = [c for c in changes if c.reading is not Reading.NOTHING]
-    hazard = form.extent.hazard(Changes(frozenset(c.head.table for c in moved)))
+    hazard = form.extent.hazard(_moved(changes))
     if hazard:
         return Strategy.FULL, hazard
+    moved = [c for c in changes if c.reading is not Reading.NOTHING]
     return Strategy.INCREMENTAL, "changed: " + ", ".join(c.head.title for c in moved)
+
+
+def _moved(changes: tuple[SourceChange, ...]) -> Changes:
+    """The tables whose changes make terms, and those of them with few changed rows."""
+    rows = {c.head.table: changed_rows(c) for c in changes if c.reading is not Reading.NOTHING}
+    little = (name for name, n in rows.items() if n is not None and n <= _FEW)
+    return Changes(frozenset(rows), frozenset(little))
 
 
 def _merge_steps(
@@ -179,9 +189,7 @@ def _merge_steps(
 ) -> tuple[list[Step], str]:
     """The MERGE, and whether it reads more than the changes (self-maintenance)."""
     by_table = {change.head.table: change for change in changes}
-    moved = Changes(
-        frozenset(name for name, c in by_table.items() if c.reading is not Reading.NOTHING)
-    )
+    moved = _moved(changes)
     # A source whose commits changed no row is read at its head on both sides.
     merge = extent.merge(moved, SourceReader(by_table))
     read = [name for name in tables_read(extent.change(moved)) if name != extent.table]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from functools import singledispatchmethod
 
@@ -14,6 +14,7 @@ from dbt_ivm.algebra.nodes import (
     Distinct,
     Filter,
     Generate,
+    Join,
     Limit,
     Named,
     Net,
@@ -25,6 +26,7 @@ from dbt_ivm.algebra.nodes import (
     SemiJoin,
     Sort,
     Stamped,
+    TableName,
     UnionAll,
     Values,
     Window,
@@ -32,6 +34,7 @@ from dbt_ivm.algebra.nodes import (
 from dbt_ivm.algebra.projections import cascade
 from dbt_ivm.algebra.scalar import Scalar, call, column
 from dbt_ivm.algebra.sharing import worth_keeping
+from dbt_ivm.algebra.smallness import small_parts
 from dbt_ivm.algebra.walk import uses
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.sql.dialect import literal
@@ -55,17 +58,25 @@ class Prepared:
     kept: tuple[tuple[str, exp.Query], ...]
 
 
-def prepared(node: Node, read_scan: ReadScan, prefix: str) -> Prepared:
-    """The query of a plan, with what would be computed too often taken out of it."""
+def prepared(
+    node: Node, read_scan: ReadScan, prefix: str, little: Set[TableName] = frozenset()
+) -> Prepared:
+    """The query of a plan, with what would be computed too often taken out of it.
+
+    Joins with what `little` changed in some tables are hinted: the other side stays in place.
+    """
     node = cascade(node)
     kept = worth_keeping(node)
+    small = small_parts(node, little)
     names = {id(part): f"{prefix}_{number}" for number, part in enumerate(kept, 1)}
-    queries = tuple((names[id(part)], _query(part, read_scan, names)) for part in kept)
-    return Prepared(_query(node, read_scan, names), queries)
+    queries = tuple((names[id(part)], _query(part, read_scan, names, small)) for part in kept)
+    return Prepared(_query(node, read_scan, names, small), queries)
 
 
-def _query(node: Node, read_scan: ReadScan, kept: Mapping[int, str]) -> exp.Query:
-    renderer = _Renderer(node, read_scan, kept)
+def _query(
+    node: Node, read_scan: ReadScan, kept: Mapping[int, str], small: Set[int] = frozenset()
+) -> exp.Query:
+    renderer = _Renderer(node, read_scan, kept, small)
     query = renderer.query(node)
     for name, body in renderer.named.items():
         query = query.with_(exp.to_identifier(name, quoted=True), body, copy=False)
@@ -73,8 +84,11 @@ def _query(node: Node, read_scan: ReadScan, kept: Mapping[int, str]) -> exp.Quer
 
 
 class _Renderer:
-    def __init__(self, root: Node, read_scan: ReadScan, kept: Mapping[int, str]) -> None:
+    def __init__(
+        self, root: Node, read_scan: ReadScan, kept: Mapping[int, str], small: Set[int]
+    ) -> None:
         self._kept = kept
+        self._small = small
         self.named: dict[str, exp.Query] = {}
         self._uses = uses(root)
         self._shared: dict[int, str] = {}
@@ -216,7 +230,17 @@ class _Renderer:
             condition = exp.true()
         join = exp.Join(this=self._from(node.right), side=side, kind=kind, on=condition)
         block.append("joins", join)
+        self._hint(block, node)
         return block
+
+    def _hint(self, block: exp.Select, node: Conditional) -> None:
+        """`/*+ BROADCAST(d) */` for a small side, where a join of this kind can do so at all."""
+        if isinstance(node, OuterJoin) and node.full:
+            return
+        if id(node.right) in self._small:
+            _broadcast(block, block.args["joins"][-1].this)
+        elif id(node.left) in self._small and isinstance(node, Join):
+            _broadcast(block, block.args["from_"].this)
 
     def _is_shared(self, node: Node) -> bool:
         """Whether a result is read in several places and so deserves a name of its own."""
@@ -242,6 +266,16 @@ class _Renderer:
         if name not in self.named:
             self.named[name] = self.query(node)
         return exp.Table(this=exp.to_identifier(name, quoted=True))
+
+
+def _broadcast(block: exp.Select, relation: exp.Expr) -> None:
+    hint = block.args.get("hint") or exp.Hint(
+        expressions=[exp.Anonymous(this="BROADCAST", expressions=[])]
+    )
+    hint.expressions[0].append(
+        "expressions", exp.to_identifier(relation.alias_or_name, quoted=True)
+    )
+    block.set("hint", hint)
 
 
 def _aliased(name: str, value: Scalar | str) -> exp.Expr:

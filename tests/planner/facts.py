@@ -75,11 +75,13 @@ def analyzed(sql: str, functions: Functions | None = None) -> Analysis:
     return analyze(sql, ShopCatalog(), functions or Functions())
 
 
-def head(name: TableName, version: int = NEW, operation: str = "WRITE") -> Head:
-    """A table with a change data feed that stands at a version."""
+def head(
+    name: TableName, version: int = NEW, operation: str = "WRITE", rows: int | None = None
+) -> Head:
+    """A table with a change data feed that stands at a version; `rows` in each of its commits."""
     if name[0] == CLOCK:
         return Clock().head(name[-1], version)
-    history = tuple(Commit(v, f"t{v}", operation) for v in range(version, -1, -1))
+    history = tuple(Commit(v, f"t{v}", operation, rows=rows) for v in range(version, -1, -1))
     return Head(name, f"id-{name[-1]}", version, f"t{version}", True, history)
 
 

@@ -17,7 +17,7 @@ from dbt_ivm.plan.settings import OnUnsupported, Settings
 from tests.planner.facts import OLD, analyzed, built, columns, facts, head, planned
 
 FOLDER = Path(__file__).parent / "fixtures"
-_KEYS = "title|columns|changed|print"
+_KEYS = "title|columns|changed|rows|print"
 _STEPS = {"build": "build the extent", "view": "create the view", "merge": "apply the change"}
 
 
@@ -26,7 +26,8 @@ class Block:
     """One titled model: what a fixture states as given."""
 
     given: dict[str, str]
-    """`title`; and where they matter `columns` of the model, tables `changed`, steps to `print`."""
+    """`title`; and where they matter `columns` of the model, tables `changed`, with how many `rows`
+    in each commit, steps to `print`."""
     sql: str
 
     @property
@@ -61,7 +62,8 @@ def expected(block: Block) -> str:
     later = built(analysis, told)
     moved = block.words("changed")
     if moved:
-        heads = {n: h if n[-1] in moved else head(n, OLD) for n, h in later.heads.items()}
+        rows = int(block.given["rows"]) if "rows" in block.given else None
+        heads = {n: head(n, rows=rows) if n[-1] in moved else head(n, OLD) for n in later.heads}
         later = replace(later, heads=heads)
     refresh = planned(analysis, later)
     printed = {_STEPS[word] for word in block.words("print", "merge")}
