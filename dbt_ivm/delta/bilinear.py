@@ -1,44 +1,174 @@
-"""Joins are bilinear: one term per changed input, each driven by that input's delta.
+"""Inner joins are bilinear: one term per changed input, each driven by that input's delta.
 
-    Δ(S ⋈ T) = ΔS ⋈ T_new + S_old ⋈ ΔT = ΔS ⋈ T_new + S_new ⋈ ΔT − ΔS ⋈ ΔT
+    Δ(R₁ ⋈ … ⋈ Rₙ) = Σ over changed i of  R₁,old ⋈ … ⋈ Rᵢ₋₁,old ⋈ ΔRᵢ ⋈ Rᵢ₊₁,new ⋈ … ⋈ Rₙ,new
 
-The second form rolls S back logically, S_old = S_new − ΔS: no old state is read. Applied to nested
-joins it has one term per changed input, and small ones of deltas alone.
+What stands to the right of several terms is joined once, to their sum:
+
+    D₁ = ΔR₁        Dᵢ = Dᵢ₋₁ ⋈ Rᵢ,new + (ΔRᵢ ⋈ Rᵢ₋₁,old ⋈ … ⋈ R₁,old)
+
+A tree of joins is taken apart for this, so that no term joins two whole tables with each other.
+Old states are rolled back logically, R_old = R_new − ΔR: none is read.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 
 from sqlglot import exp
 
-from dbt_ivm.algebra.nodes import Item, Join, Node, Project
+from dbt_ivm.algebra.nodes import Filter, Item, Join, Node, Project, TableName, UnionAll
+from dbt_ivm.algebra.predicates import all_of, conjuncts
+from dbt_ivm.algebra.projections import select_columns
 from dbt_ivm.algebra.scalar import Scalar, column, ref
+from dbt_ivm.algebra.walk import scans
 from dbt_ivm.delta.matching import only_matching
-from dbt_ivm.delta.rules import Changes, added, net_delta, new, rule
-from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
+from dbt_ivm.delta.rules import Changes, added, net_delta, new, rule, weighted
+from dbt_ivm.names import WEIGHT
 
-_OTHER_WEIGHT = HIDDEN_PREFIX + "other_weight"
+_WIDEST = 8
+"""Inputs that one join is taken apart into; terms grow with their square."""
 
 
 @rule.register
 def _(node: Join, changes: Changes) -> Node:
-    terms: list[Node] = []
-    left, right = net_delta(node.left, changes), net_delta(node.right, changes)
-    if left is not None:
-        terms.append(replace(node, left=left, right=only_matching(node, left, new(node.right))))
-    if right is not None:
-        terms.append(replace(node, left=only_matching(node, right, new(node.left)), right=right))
-    if left is not None and right is not None:
-        terms.append(_rolled_back(node, left, right))
-    return added(terms, node.columns)
+    inputs, conditions = _taken_apart(node)
+    every = _Conditions(tuple(conditions))
+    ordered = _ordered(inputs, every, changes)
+    total: Node | None = None
+    for place, part in enumerate(ordered):
+        terms: list[Node] = []
+        if total is not None:
+            terms.append(every.join(total, new(part)))
+        if changes.touch(part):
+            terms.append(_driven(ordered[:place], part, every, changes))
+        if terms:
+            names = tuple(name for known in ordered[: place + 1] for name in known.columns)
+            total = added(terms, names)
+    if total is None:
+        raise AssertionError("a rule is only asked for an input that changed")
+    return select_columns(total, (*node.columns, WEIGHT))
 
 
-def _rolled_back(node: Join, left: Node, right: Node) -> Node:
-    """−(ΔS ⋈ ΔT): weights multiply."""
-    items = tuple(Item(name, ref(name)) for name in node.right.columns)
-    other = Project(right, (*items, Item(_OTHER_WEIGHT, ref(WEIGHT))))
-    product = exp.Mul(this=column(WEIGHT), expression=column(_OTHER_WEIGHT))
-    weight = Item(WEIGHT, Scalar(exp.Neg(this=exp.Paren(this=product))))
-    shown = tuple(Item(name, ref(name)) for name in node.columns)
-    return Project(Join(left, other, node.condition), (*shown, weight))
+@dataclass(frozen=True)
+class _Conditions:
+    """The conjuncts of a whole join; each applies as soon as all its columns are there."""
+
+    trees: tuple[exp.Expr, ...]
+
+    def join(self, left: Node, right: Node) -> Join:
+        """Join by the conjuncts that neither side could apply alone, the right side cut to them."""
+        found = Join(left, right, all_of(self._of(left, right)))
+        return replace(found, right=only_matching(found, left, right))
+
+    def connect(self, left: Sequence[Node], right: Node) -> bool:
+        """Whether some conjunct relates an input to others."""
+        return any(self._of(other, right) for other in left)
+
+    def _of(self, left: Node, right: Node) -> list[exp.Expr]:
+        mine, theirs = set(left.columns), set(right.columns)
+        used = ((tree, Scalar(tree).columns) for tree in self.trees)
+        return [t for t, c in used if c <= mine | theirs and not (c <= mine or c <= theirs)]
+
+
+def _taken_apart(node: Join) -> tuple[list[Node], list[exp.Expr]]:
+    """The inputs of a tree of inner joins in their order, and the conditions between them."""
+    inputs: list[Node] = [node]
+    trees: list[exp.Expr] = []
+    while len(inputs) < _WIDEST:
+        place = next((i for i, part in enumerate(inputs) if _is_join(part)), None)
+        if place is None:
+            break
+        part = _below(inputs[place])
+        inputs[place : place + 1] = [part.left, part.right]
+        trees += conjuncts(part.condition)
+    between = []
+    for tree in trees:
+        alone = [i for i, part in enumerate(inputs) if Scalar(tree).columns <= {*part.columns}]
+        if alone:
+            inputs[alone[0]] = Filter(inputs[alone[0]], Scalar(tree))
+        else:
+            between.append(tree)
+    return inputs, between
+
+
+def _is_join(node: Node) -> bool:
+    """A join, or columns picked from one: names are unique, so more of them do no harm."""
+    if isinstance(node, Project):
+        return all(i.value.column == i.name for i in node.items) and _is_join(node.input)
+    return isinstance(node, Join)
+
+
+def _below(node: Node) -> Join:
+    while isinstance(node, Project):
+        node = node.input
+    if not isinstance(node, Join):
+        raise AssertionError("asked for a join only")
+    return node
+
+
+def _driven(before: Sequence[Node], part: Node, conditions: _Conditions, changes: Changes) -> Node:
+    """ΔRᵢ joined with the old states of the inputs before it, nearest and connected ones first."""
+    term = net_delta(part, changes)
+    if term is None:
+        raise AssertionError("only a changed input drives a term")
+    weights = [WEIGHT]
+    rest = list(before)
+    while rest:
+        nearest = [other for other in reversed(rest) if conditions.connect([term], other)]
+        other = nearest[0] if nearest else rest[-1]
+        rest.remove(other)
+        if changes.touch(other):
+            weights.append(f"{WEIGHT}_{len(weights)}")
+            term = conditions.join(term, new(other))
+            term = replace(term, right=_rolled_back(term.right, other, weights[-1], changes))
+        else:
+            term = conditions.join(term, new(other))
+    if len(weights) == 1:
+        return term
+    items = tuple(Item(name, ref(name)) for name in term.columns if name not in weights)
+    return Project(term, (*items, Item(WEIGHT, _product(weights))))
+
+
+def _rolled_back(found: Node, whole: Node, weight: str, changes: Changes) -> Node:
+    """R_old = R_new − ΔR as signed rows; `found` is what is needed of R_new."""
+    left = net_delta(whole, changes)
+    if left is None:
+        raise AssertionError("only what changed is rolled back")
+    columns = whole.columns
+    negative = Item(WEIGHT, Scalar(exp.Neg(this=column(WEIGHT))))
+    minus = Project(left, (*(Item(name, ref(name)) for name in columns), negative))
+    return UnionAll((weighted(select_columns(found, columns), 1), minus), (*columns, weight))
+
+
+def _product(weights: Sequence[str]) -> Scalar:
+    factors: list[exp.Expr] = [column(name) for name in weights]
+    return Scalar(reduce(lambda a, b: exp.Mul(this=a, expression=b), factors))
+
+
+def _ordered(inputs: list[Node], conditions: _Conditions, changes: Changes) -> list[Node]:
+    """The order as written or its reverse: the one in which large inputs are read less often."""
+    backwards = inputs[::-1]
+    joined = all(
+        conditions.connect(backwards[:place], part) for place, part in enumerate(backwards) if place
+    )
+    sizes = [_rows(part, changes.sizes.tables) for part in inputs]
+    if not joined or None in sizes:
+        return inputs
+    return min(inputs, backwards, key=lambda order: _cost(order, changes))
+
+
+def _cost(order: list[Node], changes: Changes) -> float:
+    """Rows read: an input is read once for the terms before it and once per term after it."""
+    touched = [changes.touch(part) for part in order]
+    return sum(
+        (_rows(part, changes.sizes.tables) or 0) * (any(touched[:i]) + sum(touched[i + 1 :]))
+        for i, part in enumerate(order)
+    )
+
+
+def _rows(node: Node, tables: Mapping[TableName, int]) -> int | None:
+    """Rows of all tables below a node."""
+    known = [tables.get(scan.table) for scan in scans(node)]
+    return None if None in known else sum(n for n in known if n is not None)

@@ -13,6 +13,7 @@ from functools import singledispatch
 
 from dbt_ivm.algebra.nodes import Item, Net, Node, Project, Scan, State, TableName, UnionAll
 from dbt_ivm.algebra.scalar import Scalar, ref
+from dbt_ivm.algebra.sizes import Sizes
 from dbt_ivm.algebra.types import can_net
 from dbt_ivm.algebra.walk import scans
 from dbt_ivm.errors import Unsupported
@@ -31,8 +32,8 @@ class Changes:
     """
 
     tables: frozenset[TableName]
-    little: frozenset[TableName] = frozenset()
-    """Those of them with few changed rows: few enough to be sent to wherever they are joined."""
+    sizes: Sizes = field(default_factory=Sizes)
+    """How large tables and changes are: what is read, and how, may depend on it, results never."""
     deltas: _Memo = field(default_factory=dict, compare=False, repr=False)
     olds: _Memo = field(default_factory=dict, compare=False, repr=False)
 

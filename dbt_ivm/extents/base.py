@@ -67,7 +67,7 @@ class Extent(ABC):
     def _source(self, changes: Changes, read_scan: ReadScan) -> Prepared:
         """The query of `change`; what it keeps is named after the table, one model at a time."""
         prefix = f"{HIDDEN_PREFIX}{self.table[-1]}"
-        return prepared(self.change(changes), read_scan, prefix, changes.little)
+        return prepared(self.change(changes), read_scan, prefix, changes.sizes)
 
     def _finished(self, values: Mapping[str, exp.Expr], source: Node) -> Node:
         return Project(source, tuple(Item(name, Scalar(tree)) for name, tree in values.items()))

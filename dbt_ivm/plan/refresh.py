@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dbt_ivm.algebra.nodes import Node, TableName
+from dbt_ivm.algebra.sizes import Sizes
 from dbt_ivm.algebra.walk import scans
 from dbt_ivm.delta.rules import Changes
 from dbt_ivm.delta.self_maintenance import tables_read
@@ -31,9 +32,6 @@ from dbt_ivm.sources.format import Trouble
 from dbt_ivm.sources.formats import changed_rows, classify
 from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.catalog import Catalog
-
-_FEW = 100_000
-"""Changed rows that every worker can hold: some megabytes."""
 
 
 @dataclass(frozen=True)
@@ -178,10 +176,14 @@ def _decide(
 
 
 def _moved(changes: tuple[SourceChange, ...]) -> Changes:
-    """The tables whose changes make terms, and those of them with few changed rows."""
-    rows = {c.head.table: changed_rows(c) for c in changes if c.reading is not Reading.NOTHING}
-    little = (name for name, n in rows.items() if n is not None and n <= _FEW)
-    return Changes(frozenset(rows), frozenset(little))
+    """The tables whose changes make terms, and how large all of them are."""
+    moved = [c for c in changes if c.reading is not Reading.NOTHING]
+    rows = {c.head.table: changed_rows(c) for c in moved}
+    sizes = Sizes(
+        {c.head.table: c.head.rows for c in changes if c.head.rows is not None},
+        {name: n for name, n in rows.items() if n is not None},
+    )
+    return Changes(frozenset(rows), sizes)
 
 
 def _merge_steps(

@@ -19,6 +19,8 @@ from dbt_ivm.sql.statements import describe, version_of
 
 _RECENT = 20
 """Commits that are read at first; most refreshes need no more."""
+_ROW_BYTES = 40
+"""What a row takes in Parquet, roughly: sizes of tables are compared, never counted on."""
 # Words of Spark's errors, and what they mean for the plan.
 _TROUBLES = {
     Trouble.CONFLICT: ("DELTA_CONCURRENT", "ConcurrentModification", "DELTA_METADATA_CHANGED"),
@@ -48,13 +50,23 @@ class Delta(TableFormat):
 
     def identity(self, ask: Ask, name: TableName) -> Identity:
         found = ask(describe("DETAIL", name))[0]
-        return Identity(self.name, found["id"], mapping(found["properties"]))
+        rows = int(found["sizeInBytes"] or 0) // _ROW_BYTES
+        return Identity(self.name, found["id"], mapping(found["properties"]), rows)
 
     def head(self, ask: Ask, name: TableName, identity: Identity) -> Head:
         history = self._history(ask, name, _RECENT)
         newest = history[0]
         feed = identity.properties.get(FEED_PROPERTY, "").lower() == "true"
-        return Head(name, identity.id, newest.version, newest.timestamp, feed, history, self.name)
+        return Head(
+            name,
+            identity.id,
+            newest.version,
+            newest.timestamp,
+            feed,
+            history,
+            self.name,
+            identity.rows,
+        )
 
     def reaching(self, ask: Ask, head: Head, version: int) -> Head:
         oldest = min((c.version for c in head.history), default=head.version)

@@ -17,6 +17,8 @@ class Identity:
     format: str
     id: str
     properties: Mapping[str, str] = field(default_factory=dict)
+    rows: int | None = None
+    """About how many rows the table has right now, where the format tells."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Head:
     history: tuple[Commit, ...] = ()
     """Newest first."""
     format: str = "delta"
+    rows: int | None = None
+    """About how many rows it has, where the format tells."""
 
     @property
     def title(self) -> str:

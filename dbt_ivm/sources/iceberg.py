@@ -52,7 +52,9 @@ class Iceberg(TableFormat):
         current = identity.properties.get("current-snapshot-id")
         newest = next((c for c in commits if str(c.version) == current), None)
         version, timestamp = (newest.version, newest.timestamp) if newest else (0, "")
-        return Head(name, identity.id, version, timestamp, True, tuple(commits), self.name)
+        rows = iceberg_history.records(newest) if newest else 0
+        history = tuple(commits)
+        return Head(name, identity.id, version, timestamp, True, history, self.name, rows)
 
     def reaching(self, ask: Ask, head: Head, version: int) -> Head:
         return head

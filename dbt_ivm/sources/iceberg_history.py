@@ -43,6 +43,12 @@ def snapshots(name: TableName) -> exp.Query:
     )
 
 
+def records(newest: Commit) -> int | None:
+    """Rows of the table after a commit."""
+    total = newest.metrics.get("total-records")
+    return int(total) if total is not None else None
+
+
 def commit(row: Row) -> Commit:
     """A row of that query."""
     summary = mapping(row["summary"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import singledispatchmethod
 
@@ -26,7 +26,6 @@ from dbt_ivm.algebra.nodes import (
     SemiJoin,
     Sort,
     Stamped,
-    TableName,
     UnionAll,
     Values,
     Window,
@@ -34,7 +33,7 @@ from dbt_ivm.algebra.nodes import (
 from dbt_ivm.algebra.projections import cascade
 from dbt_ivm.algebra.scalar import Scalar, call, column
 from dbt_ivm.algebra.sharing import worth_keeping
-from dbt_ivm.algebra.smallness import small_parts
+from dbt_ivm.algebra.sizes import FEW, Estimate, Sizes
 from dbt_ivm.algebra.walk import uses
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.sql.dialect import literal
@@ -58,25 +57,26 @@ class Prepared:
     kept: tuple[tuple[str, exp.Query], ...]
 
 
-def prepared(
-    node: Node, read_scan: ReadScan, prefix: str, little: Set[TableName] = frozenset()
-) -> Prepared:
+def prepared(node: Node, read_scan: ReadScan, prefix: str, sizes: Sizes) -> Prepared:
     """The query of a plan, with what would be computed too often taken out of it.
 
-    Joins with what `little` changed in some tables are hinted: the other side stays in place.
+    Joins with a result of few rows are hinted: the other side stays in place.
     """
     node = cascade(node)
     kept = worth_keeping(node)
-    small = small_parts(node, little)
+    estimate = Estimate(sizes)
     names = {id(part): f"{prefix}_{number}" for number, part in enumerate(kept, 1)}
-    queries = tuple((names[id(part)], _query(part, read_scan, names, small)) for part in kept)
-    return Prepared(_query(node, read_scan, names, small), queries)
+    queries = tuple((names[id(part)], _query(part, read_scan, names, estimate)) for part in kept)
+    return Prepared(_query(node, read_scan, names, estimate), queries)
 
 
 def _query(
-    node: Node, read_scan: ReadScan, kept: Mapping[int, str], small: Set[int] = frozenset()
+    node: Node,
+    read_scan: ReadScan,
+    kept: Mapping[int, str],
+    estimate: Estimate | None = None,
 ) -> exp.Query:
-    renderer = _Renderer(node, read_scan, kept, small)
+    renderer = _Renderer(node, read_scan, kept, estimate)
     query = renderer.query(node)
     for name, body in renderer.named.items():
         query = query.with_(exp.to_identifier(name, quoted=True), body, copy=False)
@@ -85,10 +85,14 @@ def _query(
 
 class _Renderer:
     def __init__(
-        self, root: Node, read_scan: ReadScan, kept: Mapping[int, str], small: Set[int]
+        self,
+        root: Node,
+        read_scan: ReadScan,
+        kept: Mapping[int, str],
+        estimate: Estimate | None,
     ) -> None:
         self._kept = kept
-        self._small = small
+        self._estimate = estimate
         self.named: dict[str, exp.Query] = {}
         self._uses = uses(root)
         self._shared: dict[int, str] = {}
@@ -217,7 +221,12 @@ class _Renderer:
 
     def _joined(self, block: exp.Select, node: Conditional) -> exp.Select:
         """`from l [left | full | left semi | left anti] join r on …`; no condition matches all."""
-        block = self._over(block, node.left)
+        sent = self._sent(node)
+        if sent is node.left and isinstance(node.left, Conditional):
+            # A hint names a relation, so a join that is sent as a whole stands for itself.
+            block = block.from_(self._from(node.left), copy=False)
+        else:
+            block = self._over(block, node.left)
         condition = node.condition.tree if node.condition else None
         side = kind = None
         if isinstance(node, OuterJoin):
@@ -230,17 +239,18 @@ class _Renderer:
             condition = exp.true()
         join = exp.Join(this=self._from(node.right), side=side, kind=kind, on=condition)
         block.append("joins", join)
-        self._hint(block, node)
+        if sent is not None:
+            _broadcast(block, (block.args["from_"] if sent is node.left else join).this)
         return block
 
-    def _hint(self, block: exp.Select, node: Conditional) -> None:
-        """`/*+ BROADCAST(d) */` for a small side, where a join of this kind can do so at all."""
-        if isinstance(node, OuterJoin) and node.full:
-            return
-        if id(node.right) in self._small:
-            _broadcast(block, block.args["joins"][-1].this)
-        elif id(node.left) in self._small and isinstance(node, Join):
-            _broadcast(block, block.args["from_"].this)
+    def _sent(self, node: Conditional) -> Node | None:
+        """The side with few rows, which is sent to wherever rows of the other side are."""
+        if self._estimate is None or (isinstance(node, OuterJoin) and node.full):
+            return None
+        sides = (node.right, node.left) if isinstance(node, Join) else (node.right,)
+        rows = [(self._estimate.rows(side), side) for side in sides]
+        few = [(n, side) for n, side in rows if n is not None and n <= FEW]
+        return min(few, key=lambda pair: pair[0])[1] if few else None
 
     def _is_shared(self, node: Node) -> bool:
         """Whether a result is read in several places and so deserves a name of its own."""
