@@ -109,7 +109,8 @@ def _read(made: Planned) -> list[str]:
 
 
 def _read_as_it_was(made: Planned) -> list[str]:
-    found = re.findall(rf"`shop`\.`(\w+)` VERSION AS OF {OLD}\b", made.step(APPLY))
+    applied = "\n".join(step.sql for step in made.plan.steps)
+    found = re.findall(rf"`shop`\.`(\w+)` VERSION AS OF {OLD}\b", applied)
     return [table for table in _read(made) if table in found]
 
 

@@ -26,6 +26,13 @@ from dbt_ivm.sources.formats import FORMATS, changed_rows
 from dbt_ivm.sql.dialect import render
 
 _ATTEMPTS = 5
+# Words of Spark about a broadcast that we asked for and that does not fit.
+_TOO_LARGE = (
+    "CANNOT_BROADCAST_TABLE",
+    "Cannot broadcast the table",
+    "build and broadcast the table",
+    "spark.driver.maxResultSize",
+)
 _REPLACED_BY_OTHERS = ("TABLE_OR_VIEW_NOT_FOUND", "TABLE_OR_VIEW_ALREADY_EXISTS", "AlreadyExists")
 
 
@@ -263,7 +270,9 @@ def _overtaken(request: Request) -> IvmError:
 
 
 def _trouble(plan: RefreshPlan, extent: TableFormat, message: str) -> Trouble | None:
-    """What an error means to the formats that take part in a refresh."""
+    """What an error means to Spark, or to the formats that take part in a refresh."""
+    if any(sign in message for sign in _TOO_LARGE):
+        return Trouble.TOO_LARGE
     formats = [change.head.format for change in plan.changes]
     forms = (extent, *(FORMATS[name] for name in formats if name in FORMATS))
     found = (form.trouble(message) for form in forms)

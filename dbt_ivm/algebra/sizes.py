@@ -125,6 +125,12 @@ class Estimate:
         return min(known) if len(known) == len(sizes) else None
 
 
+def is_few(node: Node, sizes: Sizes) -> bool:
+    """Whether a result is known to have few rows."""
+    rows = Estimate(sizes).rows(node)
+    return rows is not None and rows <= FEW
+
+
 _PASSING = (
     Aggregate,
     Distinct,

@@ -27,6 +27,7 @@ from dbt_ivm.algebra.nodes import (
 )
 from dbt_ivm.algebra.predicates import equal_columns
 from dbt_ivm.algebra.scalar import Scalar, ref
+from dbt_ivm.algebra.sizes import is_few
 from dbt_ivm.algebra.walk import walk
 from dbt_ivm.delta.restrict import key_names, keys_of, restrict
 from dbt_ivm.delta.rules import Changes, added, net_delta, new, old, rule, weighted
@@ -49,8 +50,9 @@ def _(node: OuterJoin, changes: Changes) -> Node:
     left, right = net_delta(node.left, changes), net_delta(node.right, changes)
     condition = node.condition
     if left is not None:
-        matching = only_matching(node, left, new(node.right))
-        terms.append(OuterJoin(left, matching, condition))
+        # Rows that stay on the left cannot be sent to the right, but their keys can.
+        cut = _looked_up if is_few(left, changes.sizes) else only_matching
+        terms.append(OuterJoin(left, cut(node, left, new(node.right)), condition))
     if right is not None:
         before = only_matching(node, right, old(node.left, changes))
         terms.append(Join(before, right, condition))

@@ -168,17 +168,19 @@ def _decide(
         return Strategy.NOOP, "nothing changed"
     if form.extent is None:
         return Strategy.FULL, f"{form.refusal} has no rule"
-    hazard = form.extent.hazard(_moved(changes))
+    hazard = form.extent.hazard(_moved(facts, changes))
     if hazard:
         return Strategy.FULL, hazard
     moved = [c for c in changes if c.reading is not Reading.NOTHING]
     return Strategy.INCREMENTAL, "changed: " + ", ".join(c.head.title for c in moved)
 
 
-def _moved(changes: tuple[SourceChange, ...]) -> Changes:
+def _moved(facts: Facts, changes: tuple[SourceChange, ...]) -> Changes:
     """The tables whose changes make terms, and how large all of them are."""
     moved = [c for c in changes if c.reading is not Reading.NOTHING]
     rows = {c.head.table: changed_rows(c) for c in moved}
+    if Trouble.TOO_LARGE in facts.setbacks:  # what we thought of sizes was wrong
+        return Changes(frozenset(rows))
     sizes = Sizes(
         {c.head.table: c.head.rows for c in changes if c.head.rows is not None},
         {name: n for name, n in rows.items() if n is not None},
@@ -191,7 +193,7 @@ def _merge_steps(
 ) -> tuple[list[Step], str]:
     """The MERGE, and whether it reads more than the changes (self-maintenance)."""
     by_table = {change.head.table: change for change in changes}
-    moved = _moved(changes)
+    moved = _moved(facts, changes)
     # A source whose commits changed no row is read at its head on both sides.
     merge = extent.merge(moved, SourceReader(by_table))
     read = [name for name in tables_read(extent.change(moved)) if name != extent.table]

@@ -30,6 +30,7 @@ class Trouble(Enum):
     BUSY = "the table was busy"
     CONFLICT = "another run committed first"
     FEED_REFUSED = "the change data feed cannot be read"
+    TOO_LARGE = "a result was too large to be sent to every worker"
     HISTORY_LOST = "a source lost history that the refresh needs, by vacuum or log clean-up"
 
 

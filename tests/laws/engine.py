@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import Scan, State, TableName
 from dbt_ivm.algebra.scalar import column
+from dbt_ivm.algebra.sizes import Sizes
 from dbt_ivm.delta.rules import Changes
 from dbt_ivm.names import WEIGHT
 from dbt_ivm.plan.analysis import analyze
@@ -130,7 +131,9 @@ class Engine:
 
     def _merge_statement(self, moved: frozenset[str]) -> list[str]:
         """What the MERGE reads by name, as tables, and the MERGE itself."""
-        changes = Changes(frozenset((name,) for name in moved))
+        # Tables of different sizes, so that joins are read in both directions.
+        sizes = Sizes({(name,): 10**n for n, name in enumerate(sorted(self._schema))})
+        changes = Changes(frozenset((name,) for name in moved), sizes)
         merge = self.extent.merge(changes, _read)
         kept = [
             f'create or replace temp table "{name}" as {translate(render(query))}'
