@@ -99,7 +99,7 @@ class SparkFacts:
 
     def target(self, extent: TableName, kind: str | None, view: str | None, exists: bool) -> Target:
         """What stands under the model's names, and the watermark of its extent."""
-        identity = self._identity(extent) if exists else None
+        identity = self._extent(extent) if exists else None
         if identity is None:
             return Target(kind, view=view)
         if MODEL_PROPERTY not in identity.properties:
@@ -120,7 +120,7 @@ class SparkFacts:
 
     def owner(self, name: TableName) -> str | None:
         """The model whose extent a table is; None for a table that is not ours."""
-        identity = self._identity(name)
+        identity = self._extent(name)
         return identity.properties.get(MODEL_PROPERTY) if identity else None
 
     def columns(self, query: str) -> tuple[ColumnFact, ...]:
@@ -137,11 +137,11 @@ class SparkFacts:
             made = self.ask(show_create(name))[0]["createtab_stmt"]
             text = made.split("\nAS\n", 1)[1]
             return RelationFact(name, columns, "view", _view(text, details, len(columns)))
-        identity = self._identity_of(name, details)
-        if not identity.format:
+        form = _format(details)
+        if form is None:
             provider = details.get("Provider") or "a temporary view"
             raise Unsupported(f"`{'.'.join(name)}` ({provider}), which keeps no versions,")
-        form = FORMATS[identity.format]
+        identity = form.identity(self.ask, name)
         head = form.head(self.ask, name, identity)
         form.check_source(self.ask, head, columns)
         self._pins.heads[name] = head
@@ -149,19 +149,20 @@ class SparkFacts:
         unique = tuple(key) if key is not None else None
         return RelationFact(name, columns, identity.format, unique=unique)
 
-    def _identity(self, name: TableName) -> Identity | None:
-        """What a table is right now; None where there is no table of that name."""
+    def _extent(self, name: TableName) -> Identity | None:
+        """What an extent is right now; None where there is no table of that name."""
         try:
             rows = self.ask(describe("TABLE EXTENDED", name))
         except DbtRuntimeError as error:
             if any(sign in str(error) for sign in _NOT_FOUND):
                 return None
             raise
-        return self._identity_of(name, _described(rows)[1])
+        form = _format(_described(rows)[1])
+        return form.extent(self.ask, name) if form else Identity("", "")
 
-    def _identity_of(self, name: TableName, details: Mapping[str, str]) -> Identity:
-        form = FORMATS.get((details.get("Provider") or "").lower())
-        return form.identity(self.ask, name) if form else Identity("", "")
+
+def _format(details: Mapping[str, str]) -> TableFormat | None:
+    return FORMATS.get((details.get("Provider") or "").lower())
 
 
 def _described(rows: list[Row]) -> tuple[tuple[ColumnFact, ...], dict[str, str]]:

@@ -42,6 +42,8 @@ from dbt_ivm.algebra.predicates import equal_columns
 
 FEW = 100_000
 """Rows that every worker can hold: some megabytes."""
+_PER_ROW = 10
+"""Rows that a generator makes of one, for want of a better guess."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ class Estimate:
 
     @_rows.register
     def _(self, node: Generate) -> float | None:
-        """A generator may make any number of rows."""
-        return None
+        rows = self.rows(node.input)
+        return None if rows is None else rows * _PER_ROW
 
     @_rows.register
     def _(self, node: Join) -> float | None:

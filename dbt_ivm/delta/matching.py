@@ -51,10 +51,9 @@ def _(node: OuterJoin, changes: Changes) -> Node:
     condition = node.condition
     if left is not None:
         # Rows that stay on the left cannot be sent to the right, but their keys can.
-        cut = _looked_up if is_few(left, changes.sizes) else only_matching
-        terms.append(OuterJoin(left, cut(node, left, new(node.right)), condition))
+        terms.append(OuterJoin(left, _cut(node, left, new(node.right), changes), condition))
     if right is not None:
-        before = only_matching(node, right, old(node.left, changes))
+        before = _cut(node, right, old(node.left, changes), changes)
         terms.append(Join(before, right, condition))
     unmatched = SemiJoin(node.left, node.right, condition, anti=True)
     terms += [_beside_nulls(t, node) for t in _flipped(unmatched, changes)]
@@ -69,11 +68,13 @@ def _flipped(node: SemiJoin, changes: Changes) -> list[Node]:
     right = net_delta(node.right, changes)
     if right is None:
         return []
-    before = only_matching(node, right, old(node.left, changes))
+    before = _cut(node, right, old(node.left, changes), changes)
     candidates = SemiJoin(before, right, node.condition)
+    names = tuple(dict.fromkeys(theirs for _, theirs in equal_columns(node)))
+    pairs, keys = key_names(names), keys_of(right, names)
     sides = ((new(node.right), 1), (old(node.right, changes), -1))
     return [
-        weighted(replace(node, left=candidates, right=_looked_up(node, candidates, side)), sign)
+        weighted(replace(node, left=candidates, right=restrict(side, pairs, keys)), sign)
         for side, sign in sides
     ]
 
@@ -84,6 +85,12 @@ def _beside_nulls(term: Node, node: OuterJoin) -> Node:
         for name in (*node.columns, WEIGHT)
     )
     return Project(term, items)
+
+
+def _cut(node: Conditional, driver: Node, other: Node, changes: Changes) -> Node:
+    """The other input of a join, looked up by the keys of a driver with few rows."""
+    cut = _looked_up if is_few(driver, changes.sizes) else only_matching
+    return cut(node, driver, other)
 
 
 def only_matching(node: Conditional, driver: Node, other: Node) -> Node:

@@ -12,6 +12,7 @@ from dbt_ivm.algebra.nodes import Field, Item, Named, Node, Project, Scan, Table
 from dbt_ivm.algebra.projections import select_columns
 from dbt_ivm.algebra.scalar import Scalar, column
 from dbt_ivm.algebra.stability import ROWS
+from dbt_ivm.delta.rollback import rolled_back
 from dbt_ivm.delta.rules import Changes, delta
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.sql.render import Prepared, ReadScan, prepared
@@ -67,7 +68,8 @@ class Extent(ABC):
     def _source(self, changes: Changes, read_scan: ReadScan) -> Prepared:
         """The query of `change`; what it keeps is named after the table, one model at a time."""
         prefix = f"{HIDDEN_PREFIX}{self.table[-1]}"
-        return prepared(self.change(changes), read_scan, prefix, changes.sizes)
+        change = rolled_back(self.change(changes), changes)
+        return prepared(change, read_scan, prefix, changes.sizes)
 
     def _finished(self, values: Mapping[str, exp.Expr], source: Node) -> Node:
         return Project(source, tuple(Item(name, Scalar(tree)) for name, tree in values.items()))

@@ -15,7 +15,7 @@ from dbt_ivm.sources.facts import Commit, Counts, Head, Identity, Mark, SourceCh
 from dbt_ivm.sources.format import Ask, Columns, Row, TableFormat, Trouble, mapping
 from dbt_ivm.sql.catalog import ColumnFact
 from dbt_ivm.sql.dialect import literal, render, table
-from dbt_ivm.sql.statements import describe, version_of
+from dbt_ivm.sql.statements import describe, show_properties, version_of
 
 _RECENT = 20
 """Commits that are read at first; most refreshes need no more."""
@@ -52,6 +52,11 @@ class Delta(TableFormat):
         found = ask(describe("DETAIL", name))[0]
         rows = int(found["sizeInBytes"] or 0) // _ROW_BYTES
         return Identity(self.name, found["id"], mapping(found["properties"]), rows)
+
+    def extent(self, ask: Ask, name: TableName) -> Identity:
+        # DETAIL adds up all files; after a commit that takes as long as the commit did.
+        rows = ask(show_properties(name))
+        return Identity(self.name, "", {row["key"]: row["value"] for row in rows})
 
     def head(self, ask: Ask, name: TableName, identity: Identity) -> Head:
         history = self._history(ask, name, _RECENT)

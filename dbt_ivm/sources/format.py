@@ -57,6 +57,10 @@ class TableFormat(ABC):
     def identity(self, ask: Ask, name: TableName) -> Identity:
         """What a table of this format is."""
 
+    def extent(self, ask: Ask, name: TableName) -> Identity:
+        """The same of an extent, of which only the properties matter."""
+        return self.identity(ask, name)
+
     @abstractmethod
     def head(self, ask: Ask, name: TableName, identity: Identity) -> Head:
         """Where a table stands right now, with its recent history."""

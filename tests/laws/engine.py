@@ -131,8 +131,9 @@ class Engine:
 
     def _merge_statement(self, moved: frozenset[str]) -> list[str]:
         """What the MERGE reads by name, as tables, and the MERGE itself."""
-        # Tables of different sizes, so that joins are read in both directions.
-        sizes = Sizes({(name,): 10**n for n, name in enumerate(sorted(self._schema))})
+        # Tables of different sizes, so that joins are read in both directions, and small changes.
+        names = sorted(self._schema)
+        sizes = Sizes({(name,): 10**n for n, name in enumerate(names)}, {(n,): 9 for n in names})
         changes = Changes(frozenset((name,) for name in moved), sizes)
         merge = self.extent.merge(changes, _read)
         kept = [

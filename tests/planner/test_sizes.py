@@ -41,7 +41,7 @@ CUSTOMERS = scan("customers", "k")
         (Join(CHANGED, CUSTOMERS, on("`c` > `k`")), 1000),
         (Aggregate(Join(CHANGED, LINES, on("`id` = `o`")), ("c",), ()), 40),
         (Join(CHANGED, scan("unheard_of", "x"), on("`id` = `x`")), None),
-        (Generate(CHANGED, on("explode(array(1, 2))"), False, ("e",)), None),
+        (Generate(CHANGED, on("explode(array(1, 2))"), False, ("e",)), 100),
     ],
 )
 def test_rows(node, rows):

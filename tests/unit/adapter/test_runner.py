@@ -43,8 +43,9 @@ class Scripted:
             return [_detail("k", "int"), _detail("", ""), _detail("Provider", "delta")]
         if sql.startswith("DESCRIBE DETAIL"):
             properties = {"delta.enableChangeDataFeed": "true"}
-            properties |= {"dbt_ivm.model": "m"} if extent else {}
-            return [{"id": "extent" if extent else "source", "properties": properties}]
+            return [{"id": "source", "properties": properties, "sizeInBytes": 4000}]
+        if sql.startswith("SHOW TBLPROPERTIES"):
+            return [{"key": "dbt_ivm.model", "value": "m"}]
         if sql.startswith("DESCRIBE HISTORY"):
             return self._history(extent)
         if sql.startswith("DESCRIBE QUERY"):
