@@ -7,6 +7,7 @@ from names and literals they must be those of the same model with harmless ones.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import pytest
@@ -18,11 +19,11 @@ from dbt_ivm.algebra.nodes import TableName
 from dbt_ivm.plan.analysis import analyze
 from dbt_ivm.plan.model import Docs, RefreshPlan, Strategy, Target
 from dbt_ivm.plan.refresh import plan_refresh
-from dbt_ivm.sql.catalog import ColumnFact, RelationFact
+from dbt_ivm.sql.catalog import Catalog, ColumnFact, RelationFact
 from dbt_ivm.sql.dialect import literal, parse_query, render, table
 from dbt_ivm.sql.functions import Functions
 from dbt_ivm.sql.pin import pin
-from tests.planner.facts import EXTENT, OLD, facts, head
+from tests.planner.facts import EXTENT, OLD, analyzed, facts, head
 
 NASTY = """
 ` `` ' \\' \\ \\\\ \\n " . .. ; ;drop -- /* */ % %s {{x}} {%x%} ${x} $1 @ :p ? ( ) = , <> < > |
@@ -75,17 +76,21 @@ HARMLESS = Words("t", "k", "c", "n", "v")
 
 def plans(query: str, words: Words) -> tuple[RefreshPlan, RefreshPlan]:
     """The first build, and a refresh."""
-    analysis = analyze(words.sql(query), words, Functions())
-    outputs = [ColumnFact(name, "int") for name in (words.column, words.shown)]
     names = {"model": words.value, "view": ("shop", words.table)}
     docs = Docs(words.value, ((words.shown, words.value),))
-    told = facts(analysis, () if analysis.maintainable else outputs, docs=docs, **names)
-    then = replace(told, heads={name: head(name, OLD) for name in told.heads})
-    mark = plan_refresh(analysis, then, words).watermark
-    target = Target("view", head(EXTENT), mark)
-    return plan_refresh(analysis, told, words), plan_refresh(
-        analysis, replace(told, target=target), words
-    )
+    outputs = [ColumnFact(name, "int") for name in (words.column, words.shown)]
+    return both_plans(words.sql(query), words, outputs, docs=docs, **names)
+
+
+def both_plans(
+    sql: str, catalog: Catalog, outputs: Iterable[ColumnFact] = (), **told: object
+) -> tuple[RefreshPlan, RefreshPlan]:
+    analysis = analyze(sql, catalog, Functions())
+    now = facts(analysis, () if analysis.maintainable else outputs, **told)
+    then = replace(now, heads={name: head(name, OLD) for name in now.heads})
+    mark = plan_refresh(analysis, then, catalog).watermark
+    built = replace(now, target=Target("view", head(EXTENT), mark))
+    return plan_refresh(analysis, now, catalog), plan_refresh(analysis, built, catalog)
 
 
 # Spark's: a backtick is doubled in a name, a character of a literal is escaped by a backslash.
@@ -161,3 +166,59 @@ def test_versions_are_spliced_into_the_text_at_the_tables_alone(odd):
         == text.replace(" where ", " VERSION AS OF 7 where ", 1)
         or " where " in words.table + words.column + words.key
     )
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("not sql at all", "cannot parse"),
+        ("select * from", "cannot parse"),
+        ("select 'unclosed", "cannot parse"),
+        ("select 1; drop table orders", "not one query"),
+        ("drop table orders", "not one query"),
+        ("", "not one query"),
+        ("begin select 1; end", "cannot parse"),
+        ("select id from orders where :p = ?", "query parameter"),
+        ("select " + "(" * 500 + "id" + ")" * 500 + " as x from orders", "nested too deeply"),
+        ("select " + " + ".join(["id"] * 3000) + " as x from orders", "nested too deeply"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_what_cannot_be_read_is_a_reason(sql, reason):
+    assert reason in analyzed(sql).refusal
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from([*NASTY, *"select from orders id where group by 1 as".split()])))
+def test_no_text_is_too_odd_for_an_answer(parts):
+    analysis = analyzed(" ".join(("select", *parts)))
+    assert analysis.refusal or analysis.maintainable
+
+
+def test_reserved_columns_are_stored_under_other_names():
+    words = replace(HARMLESS, key="__ivm_weight", column="__ivm_count", shown="__IVM_stamp")
+    for query in QUERIES:
+        for plan in plans(query, words):
+            hidden = [n for n in names_in(statements(plan)) if n.lower().startswith("__ivm_")]
+            assert plan.steps, query
+            assert words.column in hidden, "the table is read by its own names"
+
+
+class Wide:
+    """A table of many columns."""
+
+    names = tuple(f"c{number}" for number in range(500))
+
+    def relation(self, name: TableName) -> RelationFact:
+        return RelationFact(("shop", "wide"), tuple(ColumnFact(n, "int") for n in self.names))
+
+
+ROWS = f"select {', '.join(Wide.names)} from wide"
+SUMS = f"select c0 as k, {', '.join(f'sum({n}) as {n}' for n in Wide.names)} from wide group by c0"
+
+
+@pytest.mark.parametrize("sql", [ROWS, pytest.param(SUMS, marks=pytest.mark.slow)], ids=len)
+def test_five_hundred_columns(sql):
+    _, plan = both_plans(sql, Wide())
+    assert plan.strategy is Strategy.INCREMENTAL
+    assert set(Wide.names) <= set(names_in(statements(plan)))
