@@ -167,6 +167,7 @@ class Runner:
             setbacks=request.setbacks,
             docs=request.docs,
             package=__version__,
+            zone=self.facts.zone(),
             writer=uuid.uuid4().hex,
             clock=int(time.time() * 1000),
         )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from dbt_ivm.algebra.nodes import Node, TableName
 from dbt_ivm.algebra.walk import scans
 from dbt_ivm.plan.analysis import Analysis
+from dbt_ivm.plan.model import Facts
 from dbt_ivm.plan.watermark import Watermark
 from dbt_ivm.sources.facts import Head, Reading, SourceChange
 from dbt_ivm.sources.formats import classify
@@ -42,6 +43,13 @@ def standing(change: SourceChange) -> Head:
 def lost(changes: tuple[SourceChange, ...]) -> str:
     """Why the state of the watermark cannot be read any more; nothing where it can."""
     return next((c.reason for c in changes if c.reading is Reading.IMPOSSIBLE), "")
+
+
+def changed_zone(facts: Facts) -> str:
+    """What `hour(t)` means depends on the session: an extent is kept in the zone it began with."""
+    before = facts.target.watermark.zone if facts.target.watermark else ""
+    changed = bool(before) and before != facts.zone
+    return f"the time zone of the session changed from {before} to {facts.zone}" if changed else ""
 
 
 def _used_columns(node: Node, name: TableName) -> frozenset[str]:

@@ -11,7 +11,7 @@ from dbt_ivm.errors import IvmError, Unsupported
 from dbt_ivm.extents.base import Extent
 from dbt_ivm.names import CLOCK
 from dbt_ivm.plan.analysis import Analysis
-from dbt_ivm.plan.changes import changes_since, lost
+from dbt_ivm.plan.changes import changed_zone, changes_since, lost
 from dbt_ivm.plan.describe import tree_lines
 from dbt_ivm.plan.doubts import doubts
 from dbt_ivm.plan.layout import extent_of
@@ -59,6 +59,7 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
         types=facts.types,
         package=facts.package,
         writer=facts.writer,
+        zone=facts.zone,
     )
     steps: list[Step] = []
     reads = ""
@@ -139,6 +140,7 @@ def _decide(
             watermark is not None and watermark.fingerprint != analysis.fingerprint,
             "the definition changed",
         ),
+        (bool(changed_zone(facts)), changed_zone(facts)),
         (bool(storage), f"the setting {', '.join(storage)} changed"),
         (
             watermark is not None

@@ -11,7 +11,7 @@ from dbt_ivm.algebra.scalar import call, column
 from dbt_ivm.extents.base import Extent
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.plan.analysis import Analysis
-from dbt_ivm.plan.changes import changes_since, lost, standing
+from dbt_ivm.plan.changes import changed_zone, changes_since, lost, standing
 from dbt_ivm.plan.layout import extent_of
 from dbt_ivm.plan.model import Facts, RefreshPlan, Strategy
 from dbt_ivm.plan.storage import apply_steps, state_query, view_step
@@ -37,7 +37,7 @@ def why_rebuild(analysis: Analysis, facts: Facts, stored: tuple[ColumnFact, ...]
     opaque = [c.name for c in stored if not is_comparable(c.type)]
     if opaque:
         return f"`{opaque[0]}` cannot be compared"
-    return lost(changes_since(analysis, facts.heads, watermark))
+    return changed_zone(facts) or lost(changes_since(analysis, facts.heads, watermark))
 
 
 def plan_repair(

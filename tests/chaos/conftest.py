@@ -9,8 +9,8 @@ import pytest
 
 
 @pytest.fixture
-def long(request) -> bool:
-    return bool(request.config.getoption("--long"))
+def times(request) -> int:
+    return int(request.config.getoption("--times"))
 
 
 @pytest.fixture

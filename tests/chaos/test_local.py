@@ -47,12 +47,12 @@ def finish(folder: Path, *words: str) -> None:
     assert start(folder, *words).wait(900) == 0, (folder / "output").read_text()
 
 
-def test_a_local_spark_dies_at_any_moment(tmp_path, dice, long, say):
+def test_a_local_spark_dies_at_any_moment(tmp_path, dice, times, say):
     """With its JVM, so that what is being written stays half written; or without it."""
     places: Counter[str] = Counter()
     write(tmp_path, [])
     finish(tmp_path)
-    for number in range(10 if long else 2):
+    for number in range(1 + times):
         write(tmp_path, [change(dice) for _ in range(3)])
         process = start(tmp_path)
         while process.poll() is None and "> MERGE" not in lines(tmp_path / "journal"):

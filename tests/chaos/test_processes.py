@@ -69,9 +69,9 @@ def world(port, tmp_path, request):
 
 
 @pytest.mark.parametrize("ending", ["KILL", "INT", "TERM"])
-def test_a_signal_at_any_moment(world, dice, long, say, ending):
+def test_a_signal_at_any_moment(world, dice, times, say, ending):
     """The process dies, its statement may live on at the server; the next run is right."""
-    number = {"KILL": (6, 60), "INT": (2, 8), "TERM": (2, 8)}[ending][long]
+    number = times * (6 if ending == "KILL" else 1)
     places: Counter[str] = Counter()
     finished = 0
     world.run()
@@ -96,9 +96,9 @@ def test_a_signal_at_any_moment(world, dice, long, say, ending):
 
 
 @pytest.mark.parametrize("processes", [2, 4])
-def test_runs_at_the_same_time(world, dice, long, say, processes):
+def test_runs_at_the_same_time(world, dice, times, say, processes):
     """All succeed from the first build on; nothing is applied twice and nothing is lost."""
-    rounds, sent = (5 if long else 2), 0
+    rounds, sent = 1 + times, 0
     with world.writer(dice) as writer:
         for number in range(rounds):
             words = ["run", *(["--full-refresh"] if number == 3 else [])]
