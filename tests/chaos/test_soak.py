@@ -20,8 +20,8 @@ MODELS = {
     " on c.id = o.customer",
     "summed": "select customer, count(*) as n, sum(v) as v from {s}.orders group by customer",
 }
-_MOST_FILES = 60
-"""Delta compacts when there are 50 small ones."""
+_ENOUGH = 10
+"""Small files that Delta compacts here; its default of 50 would need longer to show."""
 
 
 def test_a_refresh_stays_as_cheap_as_it_was(shop, dice, times, say):
@@ -32,7 +32,8 @@ def test_a_refresh_stays_as_cheap_as_it_was(shop, dice, times, say):
     shop.run()
     seconds: dict[str, list[float]] = {name: [] for name in MODELS}
     files: dict[str, list[int]] = {name: [] for name in MODELS}
-    session = Session(shop.spark)
+    shop.spark.conf.set("spark.databricks.delta.autoCompact.minNumFiles", str(_ENOUGH))
+    session = Session(shop.spark, own=False)
     for number in range(30 * times):
         shop.sql(change(dice))
         for name in MODELS:
@@ -43,6 +44,7 @@ def test_a_refresh_stays_as_cheap_as_it_was(shop, dice, times, say):
         if number % 50 == 49:
             shop.check(*MODELS)
     shop.check(*MODELS)
+    shop.spark.conf.unset("spark.databricks.delta.autoCompact.minNumFiles")
     for name in MODELS:
         part = max(1, len(files[name]) // 4)
         first, last = median(seconds[name][:part]), median(seconds[name][-part:])
@@ -51,7 +53,7 @@ def test_a_refresh_stays_as_cheap_as_it_was(shop, dice, times, say):
             f"{name}: {len(files[name])} refreshes, median {first:.1f} s in the first quarter and"
             f" {last:.1f} s in the last; at most {max(files[name])} files, {log} commits in the log"
         )
-        assert max(files[name]) < _MOST_FILES
+        assert max(files[name]) < 2 * _ENOUGH
         assert last < 3 * first, "no more than a busy machine explains"
 
 
