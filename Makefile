@@ -4,8 +4,9 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 MINUTES ?= 10
+TIMES   ?= 10
 
-.PHONY: demo test test-full fuzz bench bench-report lint format clean
+.PHONY: demo test test-full chaos fuzz bench bench-report lint format clean
 
 demo: $(STAMP)
 	$(BIN)/python integration_tests/demo.py
@@ -25,6 +26,11 @@ bench: $(STAMP)
 
 bench-report: $(STAMP)
 	$(BIN)/python -m benchmarks report $(RESULT)
+
+# Kills, races and a soak, TIMES as much as in test-full; each prints what it did.
+chaos: $(STAMP)
+	$(BIN)/python -m pytest tests/chaos --times $(TIMES)
+
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz $(MINUTES)
 

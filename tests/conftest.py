@@ -34,6 +34,8 @@ pytest_plugins = ["dbt.tests.fixtures.project"]
 
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="write planner fixtures anew")
+    parser.addoption("--times", type=int, default=1, help="how much chaos; `make chaos`: 10")
+    parser.addoption("--seed", default="1", help="what chaos rolls its dice from")
 
 
 def with_iceberg(folder: Path) -> dict[str, str]:

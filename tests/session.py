@@ -12,10 +12,10 @@ from dbt_ivm.sources.format import Row
 
 
 class Session:
-    """A connection of its own to the shared Spark."""
+    """A connection to the shared Spark: one of its own, or one with the settings of the session."""
 
-    def __init__(self, spark: SparkSession) -> None:
-        self._spark = spark.newSession()
+    def __init__(self, spark: SparkSession, own: bool = True) -> None:
+        self._spark = spark.newSession() if own else spark
 
     def run(self, sql: str) -> list[Row]:
         try:

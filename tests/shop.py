@@ -8,23 +8,14 @@ from typing import Any
 
 import yaml
 from dbt.cli.main import dbtRunner, dbtRunnerResult
-from pyspark.sql import DataFrame, Row, SparkSession, functions
+from pyspark.sql import Row, SparkSession
 
 from dbt_ivm.adapter.runner import Request
-from dbt_ivm.adapter.spark_facts import Pins, SparkFacts
-from dbt_ivm.names import CLOCK, STAMP
-from dbt_ivm.plan.analysis import analyze
-from dbt_ivm.plan.layout import extent_of
 from dbt_ivm.plan.model import Docs
 from dbt_ivm.plan.settings import Settings
 from dbt_ivm.plan.watermark import decode
-from dbt_ivm.sources.facts import Head
-from dbt_ivm.sources.formats import classify
-from dbt_ivm.sources.reader import SourceReader
-from dbt_ivm.sql.dialect import render, table
-from dbt_ivm.sql.functions import Functions
-from dbt_ivm.sql.pin import pin
-from dbt_ivm.sql.render import to_query
+from tests import judge
+from tests.session import Session
 
 
 class Shop:
@@ -91,55 +82,10 @@ class Shop:
 
     def check(self, *names: str, extent: tuple[str, ...] | None = None) -> None:
         """The judge: the view equals its SQL at the watermark, the extent equals a rebuilt one."""
+        session = Session(self.spark, own=False)
         for name in names:
-            self._check(name, extent or (self.schema, f"{name}__ivm"))
-
-    def _check(self, name: str, extent: tuple[str, ...]) -> None:
-        facts = SparkFacts(lambda sql: [r.asDict() for r in self.sql(sql)], Pins())
-        target = facts.target(extent, "view", None, exists=True)
-        mark = target.watermark
-        assert mark is not None, target.problem
-        versions = {m.table: m.version for m in mark.marks}
-        sql = self.compiled(name)
-        expected = self.spark.sql(pin(sql, facts, versions.get))
-        shown = self.spark.table(f"{self.schema}.`{name}`")
-        plain = self.spark.sql(sql)
-        assert [(f.name, f.dataType.simpleString()) for f in shown.schema] == [
-            (f.name, f.dataType.simpleString()) for f in plain.schema
-        ], f"{name}: the view's columns differ from the query's"
-        analysis = analyze(sql, facts, Functions())
-        stamps = analysis.maintainable.stamps if analysis.maintainable else ()
-        _same_rows(shown.drop(*stamps), expected.drop(*stamps), name)
-        if analysis.maintainable is None:
-            return
-        layout, _ = extent_of(analysis.maintainable, mark.types, extent)
-        heads = {
-            m.table: Head(
-                m.table,
-                m.id,
-                m.version,
-                m.timestamp,
-                has_feed=True,
-                format=CLOCK if m.table[0] == CLOCK else facts.relation(m.table).provider,
-            )
-            for m in mark.marks
-        }
-        reader = SourceReader({t: classify(h, None) for t, h in heads.items()})
-        rebuilt = self.spark.sql(render(to_query(layout.rebuilt(), reader)))
-        stored = self.spark.table(render(table(extent))).drop(STAMP)
-        _same_rows(stored, rebuilt.select(*[f"`{c}`" for c in stored.columns]), f"extent of {name}")
-
-
-def _same_rows(actual: DataFrame, expected: DataFrame, what: str) -> None:
-    """Bag equality in one query: signed rows of both sides must cancel, as EXCEPT ALL both ways."""
-    names = [f"c{i}" for i in range(len(actual.columns))]
-    signed = [
-        side.toDF(*names).withColumn("sign", functions.lit(sign))
-        for side, sign in ((actual, 1), (expected, -1))
-    ]
-    rest = signed[0].unionAll(signed[1]).groupBy(*names).agg(functions.sum("sign").alias("n"))
-    different = rest.where("n <> 0").limit(6).collect()
-    assert not different, f"{what} (+ extra, - missing): {different}"
+            stored = extent or (self.schema, f"{name}__ivm")
+            judge.check(session, self.compiled(name), (self.schema, name), stored)
 
 
 def watermark_of(shop: Shop, name: str) -> Any:

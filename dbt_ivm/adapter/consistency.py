@@ -5,12 +5,11 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dbt_ivm.adapter.runner import Request, Runner
-from dbt_ivm.algebra.nodes import is_comparable
+from dbt_ivm.algebra.nodes import TableName, is_comparable
 from dbt_ivm.algebra.scalar import call, column
 from dbt_ivm.errors import IvmError
-from dbt_ivm.plan.analysis import analyze
-from dbt_ivm.plan.watermark import Watermark
-from dbt_ivm.sql.catalog import Catalog
+from dbt_ivm.plan.changes import changes_since, lost, standing
+from dbt_ivm.sql.catalog import ColumnFact
 from dbt_ivm.sql.dialect import literal, render, table, verbatim
 from dbt_ivm.sql.pin import pin
 
@@ -26,16 +25,23 @@ def consistency_query(runner: Runner, request: Request) -> str:
         raise IvmError(
             f"Model {request.model} has no watermark to compare at ({why}); run it first."
         )
-    return render(difference(request, target.watermark, runner.facts))
+    analysis = runner.analyze(request)
+    heads = runner.heads(analysis, target.watermark)
+    changes = changes_since(analysis, heads, target.watermark)
+    if lost(changes):
+        raise IvmError(
+            f"Model {request.model} cannot be compared at its watermark: {lost(changes)};"
+            " run it first."
+        )
+    versions = {change.head.table: standing(change).version for change in changes}
+    judge = pin(request.sql, runner.facts, versions.get)
+    stamps = analysis.maintainable.stamps if analysis.maintainable else frozenset[str]()
+    compared = [c for c in target.watermark.types.outputs if c.name not in stamps]
+    return render(_difference(request.view, compared, verbatim(judge + "\n")))
 
 
-def difference(request: Request, watermark: Watermark, catalog: Catalog) -> exp.Query:
-    """The signed difference at the watermark's versions, bag-exact."""
-    marks = {mark.table: mark.version for mark in watermark.marks}
-    judge = verbatim(pin(request.sql, catalog, marks.get) + "\n")
-    model = analyze(request.sql, catalog, request.settings.functions).maintainable
-    stamps = model.stamps if model else frozenset[str]()
-    outputs = [c for c in watermark.types.outputs if c.name not in stamps]
+def _difference(view: TableName, outputs: list[ColumnFact], judge: exp.Expr) -> exp.Query:
+    """The signed difference of these columns, bag-exact."""
     items = [
         column(c.name)
         if is_comparable(c.type)
@@ -52,7 +58,7 @@ def difference(request: Request, watermark: Watermark, catalog: Catalog) -> exp.
         names = [column(c.name) for c in outputs]
         return exp.select(*names, exp.alias_(number, SIGN, quoted=True)).from_(_derived(rows, "r"))
 
-    stored = side(table(request.view))
+    stored = side(table(view))
     expected = side(_derived(judge, "q"))
     extra = minus(1, stored, expected)
     missing = minus(-1, expected.copy(), stored.copy())

@@ -64,6 +64,11 @@ def request_of(
     name = str(model["unique_id"])
     if model.get("language", "sql") != "sql":
         raise IvmError(f"Model {name} is not SQL; only SQL models can be maintained.")
+    if str(relation.identifier).lower().endswith(EXTENT_SUFFIX):
+        raise IvmError(
+            f"Model {name}: names that end in `{EXTENT_SUFFIX}` belong to the tables in which"
+            " models are stored; give the model another name or alias."
+        )
     settings = read_settings(dict(config), name)
     extent = extent_of(relation, settings.schema, settings.catalog)
     existing = existing_relation(adapter, relation)

@@ -20,7 +20,7 @@ from dbt_ivm.plan.model import Docs, Facts, RefreshPlan, Step, Strategy, Target
 from dbt_ivm.plan.refresh import plan_refresh
 from dbt_ivm.plan.settings import Settings
 from dbt_ivm.plan.watermark import Types, Watermark
-from dbt_ivm.sources.facts import Counts
+from dbt_ivm.sources.facts import Counts, Head
 from dbt_ivm.sources.format import Row, TableFormat, Trouble
 from dbt_ivm.sources.formats import FORMATS, changed_rows
 from dbt_ivm.sql.dialect import render
@@ -155,25 +155,27 @@ class Runner:
             and analysis.maintainable is not None
             and watermark.shape == analysis.shape
         )
-        heads = {}
-        for name in analysis.tables or ():
-            mark = watermark.mark(name) if watermark else None
-            heads[name] = self.facts.head(name, mark.version if mark else None)
         return Facts(
             model=request.model,
             view=request.view,
             extent=request.extent,
             settings=request.settings,
-            heads=heads,
+            heads=self.heads(analysis, watermark),
             types=watermark.types if watermark and known else self._types(analysis),
             target=target,
             full_refresh=request.full_refresh,
             setbacks=request.setbacks,
             docs=request.docs,
             package=__version__,
+            zone=self.facts.zone(),
             writer=uuid.uuid4().hex,
             clock=int(time.time() * 1000),
         )
+
+    def heads(self, analysis: Analysis, watermark: Watermark | None) -> dict[TableName, Head]:
+        """Where the sources of a model stand, with their history back to the watermark."""
+        marks = {mark.table: mark.version for mark in watermark.marks} if watermark else {}
+        return {name: self.facts.head(name, marks.get(name)) for name in analysis.tables or ()}
 
     def _types(self, analysis: Analysis) -> Types:
         """Spark's own types, asked once per definition; wrong SQL fails here, before any write."""

@@ -20,10 +20,11 @@ from dbt_ivm.sources.format import Row, TableFormat
 from dbt_ivm.sources.formats import FORMATS
 from dbt_ivm.sql.catalog import ColumnFact, RelationFact, ViewFact
 from dbt_ivm.sql.dialect import parse_table, render, verbatim
-from dbt_ivm.sql.statements import describe, described, show_create
+from dbt_ivm.sql.statements import describe, described, show_create, show_setting
 
 Run = Callable[[str], list[Row]]
 
+_ZONE = "spark.sql.session.timeZone"
 _SESSION_CATALOG = "spark_catalog"
 _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 
@@ -35,6 +36,7 @@ class Pins:
         self.lock = threading.RLock()
         self.relations: dict[TableName, RelationFact] = {}
         self.heads: dict[TableName, Head] = {}
+        self.zone = ""
 
     def forget(self, *names: TableName) -> None:
         """A relation was written by this invocation: whoever reads it next looks again."""
@@ -88,6 +90,12 @@ class SparkFacts:
                 head = form.reaching(self.ask, head, since)
             self._pins.heads[key] = head
             return head
+
+    def zone(self) -> str:
+        """The time zone of the session: all sessions of an invocation have the same."""
+        with self._pins.lock:
+            self._pins.zone = self._pins.zone or self.ask(show_setting(_ZONE))[0]["value"]
+            return self._pins.zone
 
     def _clock(self, grain: str) -> Head:
         """The time, looked at once per invocation: all models of a run see the same."""

@@ -26,7 +26,7 @@ from dbt_ivm.plan.core import core_of, under_visible_names
 from dbt_ivm.plan.describe import fingerprint
 from dbt_ivm.sources.clock import Clock
 from dbt_ivm.sql.catalog import Catalog
-from dbt_ivm.sql.dialect import table
+from dbt_ivm.sql.dialect import TOO_DEEP, table
 from dbt_ivm.sql.functions import Functions
 from dbt_ivm.sql.pin import references
 from dbt_ivm.sql.render import to_query
@@ -101,6 +101,8 @@ def analyze(sql: str, catalog: Catalog, functions: Functions) -> Analysis:
         maintainable = _maintainable(sql, catalog, functions)
     except Unsupported as refusal:
         return _refused(sql, str(refusal), catalog, functions)
+    except RecursionError:
+        return _refused(sql, TOO_DEEP, catalog, functions)
     core = maintainable.core
     shown = " ".join(f"{o.visible}={o.name}" for o in maintainable.outputs)
     shape = fingerprint(maintainable.tree, shown)

@@ -61,6 +61,8 @@ class Facts:
     """What earlier attempts at this refresh ran into."""
     docs: Docs = field(default_factory=Docs)
     package: str = ""
+    zone: str = ""
+    """Time zone of the session."""
     writer: str = ""
     """Name of this attempt, unique among all runs."""
     clock: int = 0

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from dbt_ivm.algebra.nodes import Node, TableName
 from dbt_ivm.algebra.sizes import Sizes
-from dbt_ivm.algebra.walk import scans
 from dbt_ivm.delta.rules import Changes
 from dbt_ivm.delta.self_maintenance import tables_read
 from dbt_ivm.errors import IvmError, Unsupported
 from dbt_ivm.extents.base import Extent
 from dbt_ivm.names import CLOCK
 from dbt_ivm.plan.analysis import Analysis
+from dbt_ivm.plan.changes import changed_zone, changes_since, lost
 from dbt_ivm.plan.describe import tree_lines
 from dbt_ivm.plan.doubts import doubts
 from dbt_ivm.plan.layout import extent_of
@@ -29,7 +28,7 @@ from dbt_ivm.plan.storage import (
 from dbt_ivm.plan.watermark import STATE_FORMAT, Watermark
 from dbt_ivm.sources.facts import Reading, SourceChange
 from dbt_ivm.sources.format import Trouble
-from dbt_ivm.sources.formats import changed_rows, classify
+from dbt_ivm.sources.formats import changed_rows
 from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.catalog import Catalog
 
@@ -47,7 +46,8 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
     """Decide between noop, incremental and full, and write the statements of the choice."""
     form = _form(analysis, facts)
     _refuse_if_asked(form, facts)
-    changes = tuple(_change(analysis, facts, name) for name in analysis.tables or ())
+    since = changes_since(analysis, facts.heads, facts.target.watermark)
+    changes = tuple(_readable(change, facts) for change in since)
     strategy, reason = _decide(analysis, form, facts, changes)
     view, digest = view_step(analysis, form.extent, facts)
     current = facts.target.watermark
@@ -59,6 +59,7 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
         types=facts.types,
         package=facts.package,
         writer=facts.writer,
+        zone=facts.zone,
     )
     steps: list[Step] = []
     reads = ""
@@ -116,20 +117,11 @@ def _refuse_if_asked(form: _Form, facts: Facts) -> None:
         )
 
 
-def _change(analysis: Analysis, facts: Facts, name: TableName) -> SourceChange:
-    watermark = facts.target.watermark
-    used = _used_columns(analysis.maintainable.core, name) if analysis.maintainable else None
-    change = classify(facts.heads[name], watermark.mark(name) if watermark else None, used)
+def _readable(change: SourceChange, facts: Facts) -> SourceChange:
+    """The change as this attempt can read it, after what earlier attempts ran into."""
     if Trouble.FEED_REFUSED in facts.setbacks and change.reading is Reading.FEED:
-        reason = Trouble.FEED_REFUSED.value
-        return SourceChange(change.head, change.mark, Reading.DIFFERENCE, reason)
+        return replace(change, reading=Reading.DIFFERENCE, reason=Trouble.FEED_REFUSED.value)
     return change
-
-
-def _used_columns(node: Node, name: TableName) -> frozenset[str]:
-    """Columns of a table that the scans below a node read."""
-    found = (scan for scan in scans(node) if scan.table == name)
-    return frozenset(field.source.lower() for scan in found for field in scan.fields)
 
 
 def _decide(
@@ -137,7 +129,6 @@ def _decide(
 ) -> tuple[Strategy, str]:
     target, watermark = facts.target, facts.target.watermark
     storage = changed_storage(facts)
-    lost = [c.reason for c in changes if c.reading is Reading.IMPOSSIBLE]
     obstacles = (
         (facts.full_refresh, "asked for with --full-refresh"),
         (target.extent is None and target.view is not None, "the extent is gone"),
@@ -149,6 +140,7 @@ def _decide(
             watermark is not None and watermark.fingerprint != analysis.fingerprint,
             "the definition changed",
         ),
+        (bool(changed_zone(facts)), changed_zone(facts)),
         (bool(storage), f"the setting {', '.join(storage)} changed"),
         (
             watermark is not None
@@ -158,7 +150,7 @@ def _decide(
         ),
         (facts.settings.refresh is Refresh.FULL, "the model sets ivm_refresh: full"),
         (analysis.tables is None or analysis.volatile, f"{form.refusal} has no rule"),
-        (bool(lost), lost[0] if lost else ""),
+        (bool(lost(changes)), lost(changes)),
         (Trouble.HISTORY_LOST in facts.setbacks, Trouble.HISTORY_LOST.value),
     )
     for stands, reason in obstacles:

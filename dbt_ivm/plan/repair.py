@@ -6,17 +6,16 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dbt_ivm.algebra.nodes import TableName, is_comparable
+from dbt_ivm.algebra.nodes import is_comparable
 from dbt_ivm.algebra.scalar import call, column
 from dbt_ivm.extents.base import Extent
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.plan.analysis import Analysis
+from dbt_ivm.plan.changes import changed_zone, changes_since, lost, standing
 from dbt_ivm.plan.layout import extent_of
 from dbt_ivm.plan.model import Facts, RefreshPlan, Strategy
 from dbt_ivm.plan.storage import apply_steps, state_query, view_step
 from dbt_ivm.plan.watermark import STATE_FORMAT
-from dbt_ivm.sources.facts import Head, Mark, Reading
-from dbt_ivm.sources.formats import classify
 from dbt_ivm.sql.catalog import Catalog, ColumnFact
 from dbt_ivm.sql.dialect import literal, table
 from dbt_ivm.sql.statements import Merge
@@ -38,9 +37,7 @@ def why_rebuild(analysis: Analysis, facts: Facts, stored: tuple[ColumnFact, ...]
     opaque = [c.name for c in stored if not is_comparable(c.type)]
     if opaque:
         return f"`{opaque[0]}` cannot be compared"
-    changes = [classify(head, watermark.mark(name)) for name, head in facts.heads.items()]
-    lost = [c.reason for c in changes if c.reading is Reading.IMPOSSIBLE]
-    return lost[0] if lost else ""
+    return changed_zone(facts) or lost(changes_since(analysis, facts.heads, watermark))
 
 
 def plan_repair(
@@ -53,8 +50,8 @@ def plan_repair(
     watermark = facts.target.watermark
     if watermark is None or analysis.maintainable is None:
         raise AssertionError("an extent without watermark or rules is rebuilt")
-    marks = {m.table: m for m in watermark.marks}
-    facts = replace(facts, heads={name: _at(h, marks) for name, h in facts.heads.items()})
+    changes = changes_since(analysis, facts.heads, watermark)
+    facts = replace(facts, heads={c.head.table: standing(c) for c in changes})
     extent, _ = extent_of(analysis.maintainable, watermark.types, facts.extent)
     expected = state_query(analysis, extent, facts, catalog)
     view, digest = view_step(analysis, extent, facts)
@@ -121,11 +118,6 @@ def _net_rows(names: list[exp.Column], kept: exp.Expr, sign: type[exp.Binary]) -
     source = exp.alias_(exp.to_table(_NET), "n", table=True)
     rows = exp.select(*(name.copy() for name in names), mark).from_(source)
     return rows.where(sign(this=column(WEIGHT, "n"), expression=literal(0)))
-
-
-def _at(head: Head, marks: dict[TableName, Mark]) -> Head:
-    mark = marks[head.table]
-    return replace(head, id=mark.id, version=mark.version, timestamp=mark.timestamp)
 
 
 def _net(extent: Extent, expected: exp.Expr) -> exp.Select:

@@ -66,7 +66,7 @@ def read_settings(config: Mapping[str, Any], model: str) -> Settings:
         raise IvmError(
             f"Model {model}: unknown setting `{unknown[0]}`; dbt-ivm has {_listed(_SETTINGS)}."
         )
-    file_format = str(config.get("file_format") or "delta").lower()
+    file_format = (_name(config, "file_format", model) or "delta").lower()
     if file_format not in FORMATS:
         raise IvmError(
             f"Model {model}: file_format `{file_format}` cannot hold an ivm model;"
@@ -97,8 +97,8 @@ def read_settings(config: Mapping[str, Any], model: str) -> Settings:
         file_format=file_format,
         partition_by=_names(config, "partition_by", model),
         cluster_by=cluster_by,
-        location_root=config.get("location_root"),
-        properties=tuple((str(k), str(v)) for k, v in (config.get("tblproperties") or {}).items()),
+        location_root=_name(config, "location_root", model, "a path"),
+        properties=_properties(config, model),
     )
 
 
@@ -123,18 +123,33 @@ def _choice(config: Mapping[str, Any], key: str, default: _Choice, model: str) -
 
 
 def _names(config: Mapping[str, Any], key: str, model: str) -> tuple[str, ...]:
-    value = config.get(key) or ()
-    names = (value,) if isinstance(value, str) else tuple(value)
-    if not all(isinstance(name, str) for name in names):
-        raise IvmError(f"Model {model}: {key} must be a name or a list of names, not {value!r}.")
-    return names
-
-
-def _name(config: Mapping[str, Any], key: str, model: str) -> str | None:
     value = config.get(key)
-    if value is not None and (not isinstance(value, str) or not value):
-        raise IvmError(f"Model {model}: {key} must be a name, not {value!r}.")
+    names = [] if value is None else [value] if isinstance(value, str) else value
+    if not isinstance(names, list | tuple | set) or not all(_is_name(name) for name in names):
+        raise IvmError(f"Model {model}: {key} must be a name or a list of names, not {value!r}.")
+    return tuple(names)
+
+
+def _name(config: Mapping[str, Any], key: str, model: str, what: str = "a name") -> str | None:
+    value = config.get(key)
+    if value is not None and not _is_name(value):
+        raise IvmError(f"Model {model}: {key} must be {what}, not {value!r}.")
     return value
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _properties(config: Mapping[str, Any], model: str) -> tuple[tuple[str, str], ...]:
+    value = config.get("tblproperties")
+    given = {} if value is None else value
+    plain = (str, int, float)
+    if not isinstance(given, Mapping) or not all(isinstance(v, plain) for v in given.values()):
+        raise IvmError(
+            f"Model {model}: tblproperties must map names to texts or numbers, not {value!r}."
+        )
+    return tuple((str(key), str(value)) for key, value in given.items())
 
 
 def _listed(values: Any) -> str:

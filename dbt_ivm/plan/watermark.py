@@ -41,6 +41,8 @@ class Watermark:
     package: str
     writer: str = ""
     """Unique per attempt: tells a resent commit of our own from that of a run alike."""
+    zone: str = ""
+    """Time zone of the session that computed the rows; an input of `hour(t)` and its like."""
     format: int = STATE_FORMAT
 
     def mark(self, table: tuple[str, ...]) -> Mark | None:

@@ -17,6 +17,8 @@ from dbt_ivm.sql.catalog import ColumnFact
 from dbt_ivm.sql.dialect import literal, render, table
 from dbt_ivm.sql.statements import describe, show_properties, version_of
 
+_COMPACT_PROPERTY = "delta.autoOptimize.autoCompact"
+"""Delta then compacts after a commit that leaves many small files: every refresh adds some."""
 _RECENT = 20
 """Commits that are read at first; most refreshes need no more."""
 _ROW_BYTES = 40
@@ -88,8 +90,11 @@ class Delta(TableFormat):
         return all(commit.version > 0 for commit in head.history)
 
     def committed(self, ask: Ask, name: TableName, metadata: str) -> Counts | None:
-        row = ask(describe("HISTORY", name, limit=1))[0]
-        if row["userMetadata"] != metadata:
+        rows = ask(describe("HISTORY", name, limit=_RECENT))
+        # Delta may have compacted the table right after the commit, with the same metadata.
+        changes = (row for row in rows if not self.is_neutral(delta_history.commit(row)))
+        row = next(changes, None)
+        if row is None or row["userMetadata"] != metadata:
             return None
         metrics = mapping(row["operationMetrics"])
         if "numTargetRowsInserted" in metrics:
@@ -125,7 +130,7 @@ class Delta(TableFormat):
         return delta_history.is_neutral(commit)
 
     def extent_properties(self) -> dict[str, str]:
-        return {FEED_PROPERTY: "true"}
+        return {FEED_PROPERTY: "true", _COMPACT_PROPERTY: "true"}
 
     def commit_settings(self, metadata: str, generation: int) -> dict[str, str]:
         return {

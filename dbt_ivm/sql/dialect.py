@@ -15,6 +15,8 @@ from dbt_ivm.errors import Unsupported
 # Functions with a grammar of their own; every other call is read and printed by its bare name.
 _OWN_GRAMMAR = {"CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTR", "SUBSTRING", "POSITION", "OVERLAY"}
 _CONSTRUCTORS = {"ARRAY", "MAP", "STRUCT"}
+TOO_DEEP = "SQL that is nested too deeply for the planner"
+"""Trees are walked by recursion, and Python's stack has an end."""
 
 
 class SparkVerbatim(Spark):
@@ -56,6 +58,8 @@ def parse_query(text: str, for_meaning: bool = True) -> exp.Query:
         trees = sqlglot.parse(text, read=SparkVerbatim)
     except (ParseError, TokenError, SqlglotError) as error:
         raise Unsupported(f"SQL that the planner cannot parse ({_first_line(error)})") from error
+    except RecursionError:
+        raise Unsupported(TOO_DEEP) from None
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         raise Unsupported("a text that is not one query")
     return trees[0]

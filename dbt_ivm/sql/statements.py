@@ -172,6 +172,11 @@ def show_properties(name: TableName) -> exp.Command:
     return exp.Command(this="SHOW TBLPROPERTIES", expression=render(table(name), pretty=False))
 
 
+def show_setting(key: str) -> exp.Command:
+    """`set key`: the value that a setting has in the session."""
+    return exp.Command(this="SET", expression=key)
+
+
 def show_create(name: TableName) -> exp.Command:
     """`show create table t`."""
     return exp.Command(this="SHOW CREATE TABLE", expression=render(table(name), pretty=False))

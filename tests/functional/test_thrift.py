@@ -2,109 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import re
-import socket
-import subprocess
 import time
-from pathlib import Path
 
-import pyspark
 import pytest
 from pyhive import hive
 from TCLIService.ttypes import TOperationState
 
 from tests.shop import Shop
+from tests.thrift import Remote, server
 
 pytestmark = pytest.mark.slow
 
 SQL = "select k, count(*) as n, sum(v) as v, max(v) as top from {s}.src group by k"
 
 
-class Remote:
-    """Statements of a test on a connection of its own; `collect` as a Spark frame has it."""
-
-    def __init__(self, port: int) -> None:
-        self._connection = hive.connect("127.0.0.1", port)
-        self._rows: list[tuple] = []
-
-    def sql(self, text: str) -> Remote:
-        cursor = self._connection.cursor()
-        cursor.execute(text)
-        self._rows = cursor.fetchall() if cursor.description else []
-        return self
-
-    def collect(self) -> list[tuple]:
-        return self._rows
-
-
 @pytest.fixture(scope="module")
 def port(spark, tmp_path_factory):
-    """A Thrift server in a process of its own, with the jars and settings of the local Spark."""
-    folder = tmp_path_factory.mktemp("thrift")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        free = probe.getsockname()[1]
-    with (folder / "server.log").open("wb") as log:
-        server = subprocess.Popen(
-            command(spark, folder, free),
-            cwd=folder,
-            env={**os.environ, "SPARK_HOME": str(home()), "SPARK_LOCAL_IP": "127.0.0.1"},
-            stdout=log,
-            stderr=log,
-        )
-    try:
-        wait_for(server, free, folder / "server.log")
-        yield free
-    finally:
-        server.terminate()
-        server.wait(60)
-
-
-def home() -> Path:
-    return Path(pyspark.__file__).parent
-
-
-def command(spark, folder: Path, port: int) -> list[str]:
-    given = spark.sparkContext.getConf()
-    # On the class path: jars of --packages are gone once the first client session closes. Delta's
-    # alone: what it needs besides comes with Spark, in versions that fit together.
-    paths = [jar.removeprefix("file://") for jar in given.get("spark.jars").split(",")]
-    jars = ":".join(path for path in paths if Path(path).name.startswith("io.delta_"))
-    kept = (
-        "spark.sql.extensions",
-        "spark.sql.catalog.spark_catalog",
-        "spark.sql.shuffle.partitions",
-        "spark.databricks.delta.snapshotPartitions",
-        "spark.databricks.delta.properties.defaults.enableChangeDataFeed",
-        "spark.ui.enabled",
-        "spark.driver.host",
-        "spark.driver.bindAddress",
-    )
-    settings = {key: given.get(key) for key in kept}
-    settings["spark.sql.catalogImplementation"] = "in-memory"
-    settings["spark.sql.warehouse.dir"] = str(folder / "warehouse")
-    settings["spark.executor.extraClassPath"] = jars
-    return [
-        str(home() / "bin" / "spark-submit"),
-        *("--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"),
-        *("--master", "local[2]", "--driver-memory", "1g", "--driver-class-path", jars),
-        *(word for key, value in settings.items() for word in ("--conf", f"{key}={value}")),
-        "spark-internal",
-        *("--hiveconf", f"hive.server2.thrift.port={port}"),
-        *("--hiveconf", "hive.server2.thrift.bind.host=127.0.0.1"),
-        *("--hiveconf", "hive.server2.logging.operation.enabled=false"),
-    ]
-
-
-def wait_for(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    end = time.monotonic() + 180
-    while server.poll() is None and time.monotonic() < end:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(1)
-    raise AssertionError(log.read_text(errors="replace")[-3000:])
+    with server(spark, tmp_path_factory.mktemp("thrift")) as port:
+        yield port
 
 
 @pytest.fixture

@@ -15,7 +15,10 @@ WRITES = (
     "DELETE",
     "UPDATE",
 )
-QUIET = ("DESCRIBE", "SHOW", "CREATE SCHEMA IF NOT EXISTS", "USE")
+QUIET = (
+    *("DESCRIBE", "SHOW", "USE", "CREATE SCHEMA IF NOT EXISTS"),
+    "SET SPARK.SQL.SESSION.TIMEZONE",  # without a value: reads it
+)
 
 
 @pytest.fixture

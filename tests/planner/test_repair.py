@@ -9,10 +9,11 @@ import pytest
 from dbt_ivm.plan.model import Facts, Target
 from dbt_ivm.plan.repair import plan_repair, why_rebuild
 from dbt_ivm.sql.dialect import render
-from tests.planner.facts import OLD, ShopCatalog, analyzed, built, columns, facts, head
+from tests.planner.facts import NEW, OLD, ShopCatalog, analyzed, built, columns, facts, head
 
 MODEL = analyzed("select customer_id, count(*) as n from orders group by customer_id")
 BUILT = built(MODEL, facts(MODEL))
+ZONED = built(MODEL, facts(MODEL, zone="UTC"))
 STORED = columns("customer_id int, `__ivm_count` bigint")
 
 
@@ -25,6 +26,12 @@ def test_the_extent_is_compared_at_its_watermark():
     assert "WHEN MATCHED AND NOT `d`.`__ivm_kept` THEN DELETE" in merge.sql
     before = BUILT.target.watermark
     assert plan.watermark == replace(before, generation=before.generation + 1, writer=BUILT.writer)
+
+
+def test_a_source_that_did_not_change_is_read_at_its_head():
+    told = replace(BUILT, heads={name: head(name, operation="OPTIMIZE") for name in BUILT.heads})
+    probe, _ = plan_repair(MODEL, told, ShopCatalog())
+    assert f"`shop`.`orders` VERSION AS OF {NEW}" in render(probe)
 
 
 def test_a_global_aggregate_has_one_group():
@@ -53,6 +60,7 @@ def test_a_missing_view_is_made_again():
             STORED,
             "`shop.orders` has no history back to version 5 any more",
         ),
+        (replace(ZONED, zone="Asia/Tokyo"), STORED, "the time zone of the session changed"),
     ],
 )
 def test_what_cannot_be_compared_is_rebuilt(told: Facts, stored, reason):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dbt_ivm.errors import IvmError
 from dbt_ivm.plan.settings import OnUnsupported, Refresh, Settings, read_settings
@@ -62,6 +65,14 @@ def test_properties_become_text():
         ({"file_format": "iceberg", "clustered_by": "a"}, "iceberg tables cannot be clustered"),
         ({"ivm_schema": 3}, "ivm_schema must be a name, not 3"),
         ({"partition_by": [1]}, "partition_by must be a name or a list of names"),
+        ({"ivm_aggregate_functions": 3}, "must be a name or a list of names, not 3"),
+        ({"clustered_by": {"a": 1}}, "must be a name or a list of names, not {'a': 1}"),
+        ({"partition_by": True}, "must be a name or a list of names, not True"),
+        ({"partition_by": ["a", " "]}, "must be a name or a list of names, not ['a', ' ']"),
+        ({"tblproperties": "a=b"}, "tblproperties must map names to texts or numbers, not 'a=b'"),
+        ({"tblproperties": {"a": [1]}}, "tblproperties must map names to texts or numbers"),
+        ({"location_root": ["/x"]}, "location_root must be a path, not ['/x']"),
+        ({"file_format": False}, "file_format must be a name, not False"),
         (
             {"ivm_refesh": "full"},
             "unknown setting `ivm_refesh`; dbt-ivm has `ivm_refresh`, `ivm_on_unsupported`",
@@ -73,3 +84,23 @@ def test_a_wrong_setting_says_what_is_allowed(config, message):
     with pytest.raises(IvmError, match=re.escape(message)) as caught:
         read_settings(config, "shop.m")
     assert str(caught.value).startswith("Model shop.m: ")
+
+
+SETTINGS = (
+    "ivm_refresh ivm_on_unsupported ivm_deterministic_functions ivm_aggregate_functions ivm_schema"
+    " ivm_catalog file_format partition_by clustered_by liquid_clustered_by location_root"
+    " tblproperties buckets ivm_else"
+).split()
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.binary()
+VALUES = st.recursive(
+    PLAIN, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner), max_leaves=4
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(st.sampled_from(SETTINGS), VALUES, max_size=3))
+def test_no_value_is_too_odd_for_an_answer(config):
+    with suppress(IvmError):  # anything else is a crash
+        read = read_settings(config, "shop.m")
+        assert all(isinstance(name, str) for name in (*read.partition_by, *read.cluster_by))
+        assert isinstance(read.storage(), dict)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt_ivm.adapter.consistency import consistency_query
 from dbt_ivm.adapter.runner import Request, Runner
 from dbt_ivm.adapter.spark_facts import Pins
 from dbt_ivm.errors import IvmError
@@ -28,6 +29,9 @@ class Scripted:
         self.written: list[str] = []
         self.watermark: str | None = None
         self.source_version = 3
+        self.zone = "UTC"
+        self.source = "source"
+        self.operation = "WRITE"
         self.extent_version = -1
         self._settings: dict[str, str] = {}
 
@@ -43,13 +47,15 @@ class Scripted:
             return [_detail("k", "int"), _detail("", ""), _detail("Provider", "delta")]
         if sql.startswith("DESCRIBE DETAIL"):
             properties = {"delta.enableChangeDataFeed": "true"}
-            return [{"id": "source", "properties": properties, "sizeInBytes": 4000}]
+            return [{"id": self.source, "properties": properties, "sizeInBytes": 4000}]
         if sql.startswith("SHOW TBLPROPERTIES"):
             return [{"key": "dbt_ivm.model", "value": "m"}]
         if sql.startswith("DESCRIBE HISTORY"):
             return self._history(extent)
         if sql.startswith("DESCRIBE QUERY"):
             return [_detail("k", "int")]
+        if sql == "SET spark.sql.session.timeZone":
+            return [{"key": "spark.sql.session.timeZone", "value": self.zone}]
         return self._write(sql)
 
     def _history(self, extent: bool) -> list[Row]:
@@ -58,7 +64,7 @@ class Scripted:
             {
                 "version": version,
                 "timestamp": f"2026-01-01 00:00:0{version}",
-                "operation": "MERGE" if extent else "WRITE",
+                "operation": "MERGE" if extent else self.operation,
                 "userMetadata": self.watermark if extent else None,
                 "operationParameters": {"mode": "Append"},
                 "operationMetrics": {"numTargetRowsInserted": "1"} if extent else {},
@@ -163,3 +169,34 @@ def test_missing_files_are_never_ignored():
     refreshed(session)
     assert seen[0]["spark.sql.files.ignoreMissingFiles"] == "false"
     assert set(seen[0]) >= {METADATA, "spark.databricks.delta.write.txnVersion"}
+
+
+def test_another_time_zone_rebuilds():
+    session = built()
+    session.zone = "America/New_York"
+    reason = "the time zone of the session changed from UTC to America/New_York"
+    assert refreshed(session) == (Strategy.FULL, reason)
+    assert refreshed(session) == (Strategy.NOOP, "nothing changed")
+
+
+def judged(session: Scripted) -> str:
+    return consistency_query(Runner(session, Pins()), request_for(session))
+
+
+def test_the_judge_reads_the_version_of_the_watermark():
+    assert "s.src VERSION AS OF 3" in judged(built())
+
+
+def test_the_judge_reads_the_head_where_nothing_changed_since():
+    """The watermark stays where it is, and its files may be compacted and vacuumed by now."""
+    session = built()
+    session.operation = "OPTIMIZE"
+    assert "s.src VERSION AS OF 4" in judged(session)
+
+
+def test_the_judge_says_what_is_lost():
+    session = built()
+    session.source = "another id"
+    session.source_version = 0
+    with pytest.raises(IvmError, match=r"cannot be compared .* `s.src` is another table now"):
+        judged(session)
