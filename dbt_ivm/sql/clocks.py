@@ -65,7 +65,7 @@ def is_clock(node: exp.Expr, functions: Functions) -> bool:
 
 
 def is_time_alone(tree: exp.Expr, functions: Functions) -> bool:
-    """Whether a value is made of the time and constants: no column, group or subquery has a part."""
+    """Whether a value is made of the time and constants: no column, group or subquery."""
     others = (exp.Column, exp.Query)
     return not any(isinstance(n, others) or aggregate_of(n, functions) for n in tree.walk())
 

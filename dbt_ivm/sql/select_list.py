@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dbt_ivm.algebra.nodes import Generate
 from dbt_ivm.algebra.scalar import column
 from dbt_ivm.sql.clocks import is_clock, is_time_alone, lift_clocks, stamped
 from dbt_ivm.sql.context import Context
@@ -19,7 +18,7 @@ from dbt_ivm.sql.expressions import (
     resolve,
 )
 from dbt_ivm.sql.functions import Functions, Kind
-from dbt_ivm.sql.relations import generator_call
+from dbt_ivm.sql.generators import generated, generator_call
 from dbt_ivm.sql.scope import Aliases, Output, Scope
 from dbt_ivm.sql.subqueries import Host, Subqueries
 
@@ -90,9 +89,7 @@ def _is_key(select: exp.Select, item: exp.Expr, position: int) -> bool:
     return group is not None and any(part in wanted for part in group.walk())
 
 
-def set_aside(
-    tree: exp.Expr, found: SelectList, context: Context, clocks: bool = True
-) -> exp.Expr:
+def set_aside(tree: exp.Expr, found: SelectList, context: Context, clocks: bool = True) -> exp.Expr:
     """Subqueries outside any aggregate replaced by columns, to be joined above the groups.
 
     So is the time there, unless it is part of a key.
@@ -146,13 +143,11 @@ def _is_generator(item: exp.Expr, functions: Functions) -> bool:
 
 def _generate(item: exp.Expr, found: SelectList, host: Host, context: Context) -> None:
     """`select explode(xs) as x from t` is `lateral view explode(xs) as x`."""
+    call, visible = item, list[str]()
     if isinstance(item, exp.Aliases):
         call, visible = item.this, [name.name for name in item.expressions]
     elif isinstance(item, exp.Alias):
         call, visible = item.this, [item.alias]
-    else:
-        raise context.unsupported("a generator without a column name")
-    names = tuple(context.names.fresh(name) for name in visible)
     generator = generator_call(call, host.scope, context)
-    host.node = Generate(host.node, generator, outer=False, names=names)
-    found.shown.extend((v, column(n)) for v, n in zip(visible, names, strict=True))
+    host.node, outputs = generated(host.node, generator, False, visible, context)
+    found.shown.extend((o.visible, column(o.name)) for o in outputs)
