@@ -22,6 +22,8 @@ from dbt_ivm.algebra.nodes import (
     Window,
 )
 from dbt_ivm.algebra.scalar import Scalar
+from dbt_ivm.algebra.ties import depends_on_place
+from dbt_ivm.algebra.types import can_net
 
 ROWS = "*"
 """Stands for the rows themselves: whether they are there depends on such a value."""
@@ -106,6 +108,8 @@ def _(node: Aggregate) -> _Derived:
 def _(node: Window) -> _Derived:
     unstable, floats = _derived(node.input)
     shaky = frozenset(i.name for i in node.items if _is_shaky(i.value, unstable, floats))
+    if not can_net(node.input):  # ties could not be broken by all columns
+        shaky |= frozenset(i.name for i in node.items if depends_on_place(i.value.tree))
     loose = frozenset(i.name for i in node.items if _may_be_float(i.value, floats))
     return unstable | shaky, floats | loose
 

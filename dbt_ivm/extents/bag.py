@@ -21,7 +21,6 @@ from dbt_ivm.algebra.nodes import (
     SemiJoin,
 )
 from dbt_ivm.algebra.predicates import same_columns
-from dbt_ivm.algebra.projections import select_columns
 from dbt_ivm.algebra.scalar import Scalar, call, column, ref
 from dbt_ivm.algebra.stability import unstable_columns
 from dbt_ivm.delta.partitions import reads_old_states, touched_parts
@@ -41,6 +40,8 @@ class BagExtent(Extent):
     node: Node
     unique: bool
     """Proved that no row occurs twice, so the view need not repeat any."""
+    decoded: tuple[Item, ...] = ()
+    """Columns that the node holds in a form that can be compared, as the view shows them."""
 
     @property
     def family(self) -> str:
@@ -58,13 +59,17 @@ class BagExtent(Extent):
         return Aggregate(self.node, self.keys, (_counted(call("count", exp.Star())),))
 
     def read(self, more: tuple[str, ...] = ()) -> Node:
-        if self.unique:
-            return select_columns(self.scan(more=more), (*self.keys, *more))
+        rows = self.scan(more=more) if self.unique else self._repeated(more)
+        shown = {item.name: item for item in self.decoded}
+        items = (shown.get(name, Item(name, ref(name))) for name in (*self.keys, *more))
+        return Project(rows, tuple(items))
+
+    def _repeated(self, more: tuple[str, ...]) -> Node:
+        """Every stored row as often as it occurs."""
         times = exp.Cast(this=column(COUNT), to=spark_type("int"))
         copies = call("explode", call("array_repeat", literal(0), times))
         copy = (HIDDEN_PREFIX + "copy",)
-        repeated = Generate(self.scan(more=more), Scalar(copies), False, copy)
-        return select_columns(repeated, (*self.keys, *more))
+        return Generate(self.scan(more=more), Scalar(copies), False, copy)
 
     def change(self, changes: Changes) -> Node:
         total = call("sum", column(WEIGHT))

@@ -66,11 +66,7 @@ def _default_names(tree: exp.Expr, node: Node) -> list[str]:
         return list(_VARIANT[function])
     type_ = _type_of(arguments[0], node)
     if function == "inline":
-        return (
-            re.findall(r"[<,]\s*(\w+)\s*:", type_)
-            if _FLAT.fullmatch(type_)
-            else []
-        )
+        return re.findall(r"[<,]\s*(\w+)\s*:", type_) if _FLAT.fullmatch(type_) else []
     place = ["pos"] if function == "posexplode" else []
     shown = {"array": ["col"], "map": ["key", "value"]}.get(type_.partition("<")[0].lower())
     return [*place, *shown] if shown else []

@@ -256,8 +256,9 @@ event_id, kind, page, amount rows between unbounded preceding and current row) a
 percent_rank() over (partition by user_id order by at) as p from {s}.events;
 
 -- in_pairs
-select event_id, user_id, kind from {s}.events where (user_id, kind) in (select user_id, 'buy'
-from {s}.users where country = 'de') or amount > 20;
+select event_id, user_id, kind from {s}.events where (user_id, kind) in (select user_id, 'buy' from
+{s}.users where country = 'de') and (event_id, amount) not in (select event_id, amount from
+{s}.refunds);
 
 -- grouped_sets
 select country, plan, count(distinct name) as names, grouping(plan) as g from {s}.users group by
@@ -289,3 +290,33 @@ select e.event_id, e.amount - coalesce((select sum(r.amount) from {s}.refunds r 
 = e.event_id), 0) as net, (select count(*) from {s}.refunds r where r.event_id = e.event_id) as
 refunds from {s}.events e where e.kind = 'buy' and not exists (select 1 from {s}.refunds r where
 r.event_id = e.event_id + 1 and r.amount > e.amount);
+
+-- maps
+select event_id, kind, props, map_filter(props, (k, v) -> v is not null) as known,
+array(props, map('kind', kind)) as all_props, named_struct('m', props, 'd', device) as both
+from {s}.events where user_id > 1;
+
+-- spans
+select user_id, sum(at - timestamp '2026-01-01 00:00:00') as spent, max(at) - min(at) as span,
+try_sum(event_id) as ids, try_avg(amount) as mean, mode(kind, true) as usual from {s}.events
+group by user_id;
+
+-- names_of_columns
+select event_id, pos, t.col, key, value from (select event_id, tags, explode(props) from {s}.events)
+lateral view outer posexplode(tags) t;
+
+-- recency
+select u.user_id, u.country, datediff(current_date(), u.signed_up) as age, e.days, e.n from {s}.users u
+join (select user_id, datediff(current_date(), max(to_date(at))) as days, count(*) as n from
+{s}.events group by user_id having max(at) < now()) e on e.user_id = u.user_id;
+
+-- ages
+select case when datediff(current_date(), signed_up) > 200 then 'old' else 'new' end as age, plan,
+current_date() as day, count(*) as n from {s}.users group by 1, plan, current_date();
+
+-- reactivated
+select user_id, month, total, case when before is null then 'new' when gap > 1 then 'back' else 'kept'
+end as state, count(*) over (partition by month) as peers from (select user_id, month, total,
+lag(month) over (partition by user_id order by month) as before, months_between(month, lag(month)
+over (partition by user_id order by month)) as gap from (select user_id, date_trunc('month', at) as
+month, sum(amount) as total from {s}.events where at is not null group by 1, 2) m) g;

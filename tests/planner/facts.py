@@ -26,6 +26,7 @@ TABLES = {
     "orders": "id bigint, customer_id int, status string, price decimal(10,2), weight double",
     "customers": "id int, name string, segment string, address struct<city:string,zip:int>",
     "events": "id int, tags array<string>, attributes map<string,string>, payload string",
+    "readings": "id int, at timestamp, body variant",
     "Mixed": "Id int, `Order No` string, `select` int, `tick``ed` int",
 }
 VIEWS = {
