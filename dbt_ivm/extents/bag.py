@@ -23,7 +23,7 @@ from dbt_ivm.algebra.nodes import (
 from dbt_ivm.algebra.predicates import same_columns
 from dbt_ivm.algebra.scalar import Scalar, call, column, ref
 from dbt_ivm.algebra.stability import unstable_columns
-from dbt_ivm.delta.partitions import reads_old_states, touched_parts
+from dbt_ivm.delta.partitions import reads_old_states, touched_partitions, touched_parts
 from dbt_ivm.delta.restrict import key_names, restrict
 from dbt_ivm.delta.rules import Changes, added, new, weighted
 from dbt_ivm.extents.base import Extent, from_change, named, not_repeatable, signed
@@ -85,9 +85,13 @@ class BagExtent(Extent):
 
     def _parts(self, changes: Changes) -> tuple[tuple[str, ...], Node] | None:
         """The touched parts of the rows, where recomputing them beats evaluating old states."""
-        if not reads_old_states(self.node, changes) and not unstable_columns(self.node):
+        shaky = unstable_columns(self.node)
+        if not shaky and not reads_old_states(self.node, changes):
             return None
-        return touched_parts(self.node, self.keys, changes)
+        parts = touched_parts(self.node, self.keys, changes)
+        if parts is None and shaky:
+            parts = touched_partitions(self.node, self.keys, changes)
+        return parts
 
     def _signed(self, changes: Changes) -> Node:
         """The delta of the rows; where whole parts of them are recomputed, against what is stored.
