@@ -18,6 +18,7 @@ from dbt_ivm.sql.expressions import (
     function_name,
     has_aggregate,
     is_bound,
+    is_subquery,
     is_windowed,
     resolve,
 )
@@ -40,13 +41,14 @@ def grouped(
     having = select.args.get("having")
     tested = None
     if having:
-        tree = lift_clocks(set_aside(having.this, items, context), host, context)
-        tested = grouping.above(grouping.resolve_having(tree))
+        tree = subqueries.lift(set_aside(having.this, items, context), host)
+        tested = grouping.above(grouping.resolve_having(lift_clocks(tree, host, context)))
     order = select.args.get("order")
     ordered = {
         id(item): grouping.above(grouping.resolve_having(_by_position(item, items.shown)))
         for item in (order.expressions if order else ())
     }
+    items.above |= {name: grouping.tested_above(tree) for name, tree in items.above.items()}
     above = Host(grouping.aggregate(), grouping.scope_above())
     values = {n: grouping.joined(tree, above) for n, tree in items.above.items()}
     if tested is not None:
@@ -151,6 +153,13 @@ class Grouping:
         if found:
             self._items.shown[:] = [(v, _filled(tree, found)) for v, tree in self._items.shown]
         return _filled(value, found)
+
+    def tested_above(self, tree: exp.Expr) -> exp.Expr:
+        """`sum(x) in (…)` with its left side over keys and calls."""
+        copy = tree.copy()
+        if is_subquery(copy) and isinstance(copy, exp.In | exp.Binary):
+            copy.set("this", bound(self.above(self.resolve_having(copy.this))))
+        return copy
 
     def joined(self, tree: exp.Expr, host: Host) -> exp.Expr:
         """The value of a subquery, or the time, from columns that are joined to the host for it."""

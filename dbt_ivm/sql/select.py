@@ -96,7 +96,7 @@ def _select(select: exp.Select, context: Context, top: bool) -> Relation:
     subqueries = Subqueries(context, resolve_query)
     _where(select, host, subqueries, context)
     items = select_list(select, host, subqueries, context, top)
-    if items.is_grouped(select):
+    if items.is_grouped:
         node, shown, order_key, empty = grouped(select, items, host, subqueries, context)
         block = Block(node, shown, order_key, empty)
     else:

@@ -12,7 +12,6 @@ from dbt_ivm.sql.context import Context
 from dbt_ivm.sql.expressions import (
     aggregate_of,
     ancestors,
-    has_aggregate,
     is_subquery,
     is_windowed,
     resolve,
@@ -30,17 +29,12 @@ Shown = tuple[str, exp.Expr]
 class SelectList:
     """The select list, resolved over the rows below it."""
 
-    functions: Functions
+    is_grouped: bool
+    """Whether the SELECT has groups: GROUP BY, HAVING or an aggregate."""
     shown: list[Shown] = field(default_factory=list)
     aliases: Aliases = field(default_factory=Aliases)
     above: dict[str, exp.Expr] = field(default_factory=dict)
     """Subqueries and the time above the groups, by the column that stands for each."""
-
-    def is_grouped(self, select: exp.Select) -> bool:
-        """Whether the SELECT has groups: GROUP BY, HAVING or an aggregate."""
-        if select.args.get("group") or select.args.get("having"):
-            return True
-        return any(has_aggregate(value, self.functions) for _, value in self.shown)
 
 
 def select_list(
@@ -50,9 +44,9 @@ def select_list(
 
     At the top of a model the time alone is a stamp, anywhere else it is an input.
     """
-    found = SelectList(context.functions)
-    will_group = bool(select.args.get("group") or select.args.get("having")) or any(
-        _calls_aggregate(item, context.functions) for item in select.expressions
+    found = SelectList(
+        bool(select.args.get("group") or select.args.get("having"))
+        or any(_calls_aggregate(item, context.functions) for item in select.expressions)
     )
 
     def lookup(parts: tuple[str, ...]) -> exp.Expr | None:
@@ -71,7 +65,7 @@ def select_list(
             can_stamp = top and not is_key and not select.args.get("distinct")
             if can_stamp and is_time_alone(tree, context.functions):
                 tree = stamped(tree, context.functions)
-            elif will_group:
+            elif found.is_grouped:
                 tree = set_aside(tree, found, context, clocks=not is_key)
             tree = lift_clocks(subqueries.lift(tree, host), host, context)
             value = resolve(tree, lookup, context.functions)
@@ -118,7 +112,7 @@ def _calls_aggregate(item: exp.Expr, functions: Functions) -> bool:
     return any(
         aggregate_of(node, functions) is not None
         and not is_windowed(node)
-        and not _inside_subquery(node)
+        and not any(isinstance(a, exp.Query) for a in ancestors(node))
         for node in item.copy().find_all(exp.Anonymous)  # apart from the SELECT around it
     )
 
