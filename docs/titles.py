@@ -16,6 +16,8 @@ SECTIONS: dict[str, tuple[str, dict[str, str]]] = {
             "lateral_exploded": "`LATERAL` with a generator",
             "unpivoted": "`UNPIVOT`",
             "constants": "`VALUES` in `FROM`",
+            "mapped": "map columns, stored as their sorted entries",
+            "named_by_spark": "generators under the column names that Spark gives them",
         },
     ),
     "Joins": (
@@ -122,6 +124,7 @@ SECTIONS: dict[str, tuple[str, dict[str, str]]] = {
             " written",
             "recent": "`current_date` in a filter: an input whose change between two refreshes has"
             " a delta of its own",
+            "aged": "`current_date()` beside a column, in a key, above groups: the same",
         },
     ),
 }
@@ -130,5 +133,7 @@ SECTIONS: dict[str, tuple[str, dict[str, str]]] = {
 TIME = {
     "stamped": "select id, price, current_timestamp() as seen_at from {s}.orders",
     "recent": "select id, price from {s}.orders where placed >= current_date() - 30",
+    "aged": "select customer_id, datediff(current_date(), max(placed)) as days from {s}.orders"
+    " group by customer_id",
 }
 """Models of the last section; tests/operators/test_clocks.py has their like on Spark."""

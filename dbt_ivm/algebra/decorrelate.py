@@ -147,7 +147,8 @@ class _Unnesting:
     def _domain(self) -> Node:
         """δ(π_d(outer)): an aggregate without calls, so that it has a delta like any other."""
         items = tuple(Item(name, ref(self._outer_names[name])) for name in self._wanted)
-        return Aggregate(Project(self._outer, items), self._wanted, ())
+        names = frozenset(self._outer_names[name] for name in self._wanted)
+        return Aggregate(Project(_alone(self._outer, names), items), self._wanted, ())
 
     @singledispatchmethod
     def _through(self, node: Node) -> Node:
@@ -225,6 +226,18 @@ class _Unnesting:
             raise Unsupported("a reference to the outer query from the right side of a join")
         left = self.take(node.left)
         return replace(node, left=left)
+
+
+def _alone(outer: Node, names: frozenset[str]) -> Node:
+    """The query around without a query around itself, where it has the columns without it.
+
+    It may have more rows then, which does no harm: what no row around asks for is not joined.
+    """
+    for part in walk(outer):
+        is_inside = isinstance(part, Join) and isinstance(part.right, OuterRow)
+        if is_inside and names <= set(part.inputs[0].columns):
+            return part.inputs[0]
+    return outer
 
 
 def _present(node: Node, names: set[str]) -> Node:

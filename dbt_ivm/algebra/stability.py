@@ -1,7 +1,8 @@
 """Derived property: columns that may differ when they are computed twice from the same rows.
 
 Sums of doubles depend on the order of their terms in the last digit, `first` on the order of rows.
-Where such a value was stored, recomputing it from the old state need not give what is stored.
+Where such a value was stored, recomputing it from the old state need not give what is stored. A
+value that was chosen among several can even look unchanged to an old state that chooses otherwise.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from dbt_ivm.algebra.nodes import (
     Window,
 )
 from dbt_ivm.algebra.scalar import Scalar
+from dbt_ivm.algebra.ties import depends_on_place
+from dbt_ivm.algebra.types import can_net
+from dbt_ivm.algebra.walk import walk
 
 ROWS = "*"
 """Stands for the rows themselves: whether they are there depends on such a value."""
@@ -36,6 +40,25 @@ _EXACT_FUNCTIONS = frozenset(
 """Functions of the bag of their arguments, whatever its order."""
 _ADDING = frozenset("sum avg mean try_sum try_avg".split())
 """Exact for integers and decimals, not for floats."""
+_ROUNDED = frozenset(
+    """
+    corr covar_pop covar_samp kurtosis regr_avgx regr_avgy regr_intercept regr_r2 regr_slope
+    regr_sxx regr_sxy regr_syy skewness std stddev stddev_pop stddev_samp var_pop var_samp variance
+    """.split()
+)
+"""Floats of whatever type."""
+_NEVER_FLOATS = frozenset(
+    """
+    add_months array_size bigint btrim cardinality char_length concat concat_ws contains count
+    count_if crc32 date date_add date_diff date_format date_from_unix_date date_sub
+    date_trunc dateadd datediff day dayofmonth dayofweek dayofyear decimal dense_rank endswith hash
+    hour instr int isnotnull isnull last_day lcase left length locate lower ltrim md5 minute month
+    ntile position quarter rank regexp_extract regexp_replace replace right row_number rtrim second
+    sha2 size smallint split_part startswith string substr substring timestampadd timestampdiff
+    to_date to_timestamp trim trunc ucase unix_date unix_timestamp upper weekday weekofyear xxhash64
+    year
+    """.split()
+)
 _KEEPS_TYPE = frozenset("abs coalesce greatest if ifnull least negative nullif nvl nvl2".split())
 
 
@@ -43,6 +66,22 @@ def unstable_columns(node: Node) -> frozenset[str]:
     """The columns of a relation that are not a function of the bag of rows below it."""
     unstable, _ = _derived(node)
     return unstable
+
+
+def makes_choices(node: Node) -> bool:
+    """Whether a relation has values that were chosen among several, by an order nobody fixed."""
+    return any(_chooses(part) for part in walk(node))
+
+
+def _chooses(node: Node) -> bool:
+    calls: tuple[Scalar, ...] = ()
+    if isinstance(node, Aggregate):
+        calls = tuple(call.written for call in node.calls if not call.settled)
+    elif isinstance(node, Window):
+        calls = node.scalars
+        if not can_net(node.input) and any(depends_on_place(call.tree) for call in calls):
+            return True
+    return any(_is_shaky(call, frozenset(), None) for call in calls)
 
 
 _Derived = tuple[frozenset[str], frozenset[str]]
@@ -69,7 +108,7 @@ def _(node: Project) -> _Derived:
     unstable, floats = _derived(node.input)
     shaky = frozenset(i.name for i in node.items if i.value.columns & unstable)
     return shaky | (unstable & {ROWS}), frozenset(
-        i.name for i in node.items if _may_be_float(i.value, floats)
+        i.name for i in node.items if _may_be_float(i.value.tree, floats)
     )
 
 
@@ -98,7 +137,7 @@ def _(node: Aggregate) -> _Derived:
     rows = {ROWS} if (set(node.keys) | {ROWS}) & unstable else set()
     shaky = (c for c in node.calls if not c.settled or c.written.columns & unstable)
     calls = frozenset(c.name for c in shaky if _is_shaky(c.written, unstable, floats))
-    loose = frozenset(c.name for c in node.calls if _may_be_float(_argument(c), floats))
+    loose = frozenset(c.name for c in node.calls if _may_be_float(_argument(c).tree, floats))
     return calls | rows, loose | (floats & set(node.keys))
 
 
@@ -106,7 +145,9 @@ def _(node: Aggregate) -> _Derived:
 def _(node: Window) -> _Derived:
     unstable, floats = _derived(node.input)
     shaky = frozenset(i.name for i in node.items if _is_shaky(i.value, unstable, floats))
-    loose = frozenset(i.name for i in node.items if _may_be_float(i.value, floats))
+    if not can_net(node.input):  # ties could not be broken by all columns
+        shaky |= frozenset(i.name for i in node.items if depends_on_place(i.value.tree))
+    loose = frozenset(i.name for i in node.items if _may_be_float(i.value.tree, floats))
     return unstable | shaky, floats | loose
 
 
@@ -120,13 +161,17 @@ def _argument(call: AggregateCall) -> Scalar:
     return call.arguments[0] if call.arguments and call.function != "count" else Scalar(exp.true())
 
 
-def _is_shaky(scalar: Scalar, unstable: frozenset[str], floats: frozenset[str]) -> bool:
+def _is_shaky(scalar: Scalar, unstable: frozenset[str], floats: frozenset[str] | None) -> bool:
+    """Whether a call may have another value the next time; without floats, by choice alone."""
     if scalar.columns & unstable:
         return True
     for call in scalar.tree.find_all(exp.Anonymous):
         name = call.name.lower()
         if name in _ADDING:
-            if any(_may_be_float(Scalar(a.copy()), floats) for a in call.expressions):
+            if floats is not None and any(_may_be_float(a, floats) for a in call.expressions):
+                return True
+        elif name in _ROUNDED:
+            if floats is not None:
                 return True
         elif name not in _EXACT_FUNCTIONS and name not in _KEEPS_TYPE:
             return not _is_scalar_call(call)
@@ -138,18 +183,26 @@ def _is_scalar_call(call: exp.Anonymous) -> bool:
     return call.find_ancestor(exp.Anonymous) is not None
 
 
-def _may_be_float(scalar: Scalar, floats: frozenset[str]) -> bool:
+def _may_be_float(tree: exp.Expr, floats: frozenset[str]) -> bool:
     """Whether a value can be a float: on the safe side where a function is not known."""
-    tree = scalar.tree
-    if scalar.columns & floats or tree.find(exp.Div):
-        return True
-    if any("DOUBLE" in t.sql().upper() or "FLOAT" in t.sql().upper() for t in _types(tree)):
-        return True
-    if any("e" in n.name.lower() for n in tree.find_all(exp.Literal) if not n.is_string):
-        return True
-    known = _KEEPS_TYPE | _EXACT_FUNCTIONS | _ADDING
-    return any(c.name.lower() not in known for c in tree.find_all(exp.Anonymous))
-
-
-def _types(tree: exp.Expr) -> list[exp.Expr]:
-    return list(tree.find_all(exp.DataType))
+    if isinstance(tree, exp.Predicate | exp.Connector | exp.Not | exp.Extract | exp.DataType):
+        return False
+    if isinstance(tree, exp.Column):
+        return tree.name in floats
+    if isinstance(tree, exp.Literal):
+        return not tree.is_string and not tree.name.replace(".", "").isdigit()
+    if isinstance(tree, exp.Cast):
+        return any(word in tree.to.sql().upper() for word in ("DOUBLE", "FLOAT"))
+    parts: list[exp.Expr] = list(tree.iter_expressions())
+    if isinstance(tree, exp.Case):
+        parts = [branch.args["true"] for branch in tree.args["ifs"]]
+        parts += [tree.args["default"]] if tree.args.get("default") else []
+    elif isinstance(tree, exp.Window):
+        parts = [tree.this]
+    elif isinstance(tree, exp.Anonymous):
+        name = tree.name.lower()
+        if name in _NEVER_FLOATS:
+            return False
+        if name not in _KEEPS_TYPE | _EXACT_FUNCTIONS | _ADDING:
+            return True
+    return isinstance(tree, exp.Div) or any(_may_be_float(part, floats) for part in parts)

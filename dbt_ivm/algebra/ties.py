@@ -34,7 +34,7 @@ def _broken(node: Node) -> Node:
 
 def _item(item: Item, node: Window) -> Item:
     tree = item.value.tree
-    if not isinstance(tree, exp.Window) or not _depends_on_place(tree):
+    if not isinstance(tree, exp.Window) or not depends_on_place(tree):
         return item
     order = tree.args.get("order") or exp.Order(expressions=[])
     known = {key.this.name for key in order.expressions if isinstance(key.this, exp.Column)}
@@ -47,7 +47,8 @@ def _item(item: Item, node: Window) -> Item:
     return Item(item.name, Scalar(tree))
 
 
-def _depends_on_place(tree: exp.Window) -> bool:
+def depends_on_place(tree: exp.Expr) -> bool:
+    """Whether a function tells rows apart that its ORDER BY leaves equal."""
     spec = tree.args.get("spec")
     by_rows = spec is not None and str(spec.args.get("kind")).upper() == "ROWS"
     function = tree.this

@@ -30,7 +30,9 @@ from dbt_ivm.algebra.nodes import (
 )
 from dbt_ivm.algebra.predicates import equal_columns
 from dbt_ivm.algebra.scalar import ref
+from dbt_ivm.algebra.stability import makes_choices, unstable_columns
 from dbt_ivm.algebra.walk import scans, walk
+from dbt_ivm.delta.keywise import touched_keys
 from dbt_ivm.delta.restrict import key_names
 from dbt_ivm.delta.rules import Changes, net_delta
 
@@ -67,6 +69,30 @@ def touched_parts(
         keys.append(Project(delta, items))
     names = tuple(name for _, name in key_names(reaching))
     return reaching, Distinct(keys[0] if len(keys) == 1 else UnionAll(tuple(keys), names))
+
+
+def touched_partitions(
+    node: Node, columns: tuple[str, ...], changes: Changes
+) -> tuple[tuple[str, ...], Node] | None:
+    """The columns that show the keys of the topmost window, and the partitions that changed.
+
+    As with groups, the old half of the rule is what the extent holds. A value below that was chosen
+    among several could have changed unseen: then there is no telling which partitions did.
+    """
+    shown = {name: name for name in columns}
+    while isinstance(node, Filter | Project | Generate):
+        if isinstance(node, Project):
+            passed = {item.name: item.value.column for item in node.items}
+            shown = {c: passed[n] or "" for c, n in shown.items() if n in passed}
+        node = node.input
+    if not isinstance(node, Window) or not node.keys or makes_choices(node.input):
+        return None
+    found = {name: c for c, name in shown.items()}
+    if not set(node.keys) <= found.keys() or unstable_columns(node.input) & set(node.keys):
+        return None
+    mine, theirs = dict(key_names(tuple(found[k] for k in node.keys))), dict(key_names(node.keys))
+    items = tuple(Item(mine[found[k]], ref(theirs[k])) for k in node.keys)
+    return tuple(found[k] for k in node.keys), Project(touched_keys(node, changes), items)
 
 
 def reaches_every_table(node: Node, column: str) -> bool:

@@ -21,10 +21,9 @@ from dbt_ivm.algebra.nodes import (
     SemiJoin,
 )
 from dbt_ivm.algebra.predicates import same_columns
-from dbt_ivm.algebra.projections import select_columns
 from dbt_ivm.algebra.scalar import Scalar, call, column, ref
 from dbt_ivm.algebra.stability import unstable_columns
-from dbt_ivm.delta.partitions import reads_old_states, touched_parts
+from dbt_ivm.delta.partitions import reads_old_states, touched_partitions, touched_parts
 from dbt_ivm.delta.restrict import key_names, restrict
 from dbt_ivm.delta.rules import Changes, added, new, weighted
 from dbt_ivm.extents.base import Extent, from_change, named, not_repeatable, signed
@@ -41,6 +40,8 @@ class BagExtent(Extent):
     node: Node
     unique: bool
     """Proved that no row occurs twice, so the view need not repeat any."""
+    decoded: tuple[Item, ...] = ()
+    """Columns that the node holds in a form that can be compared, as the view shows them."""
 
     @property
     def family(self) -> str:
@@ -58,13 +59,17 @@ class BagExtent(Extent):
         return Aggregate(self.node, self.keys, (_counted(call("count", exp.Star())),))
 
     def read(self, more: tuple[str, ...] = ()) -> Node:
-        if self.unique:
-            return select_columns(self.scan(more=more), (*self.keys, *more))
+        rows = self.scan(more=more) if self.unique else self._repeated(more)
+        shown = {item.name: item for item in self.decoded}
+        items = (shown.get(name, Item(name, ref(name))) for name in (*self.keys, *more))
+        return Project(rows, tuple(items))
+
+    def _repeated(self, more: tuple[str, ...]) -> Node:
+        """Every stored row as often as it occurs."""
         times = exp.Cast(this=column(COUNT), to=spark_type("int"))
         copies = call("explode", call("array_repeat", literal(0), times))
         copy = (HIDDEN_PREFIX + "copy",)
-        repeated = Generate(self.scan(more=more), Scalar(copies), False, copy)
-        return select_columns(repeated, (*self.keys, *more))
+        return Generate(self.scan(more=more), Scalar(copies), False, copy)
 
     def change(self, changes: Changes) -> Node:
         total = call("sum", column(WEIGHT))
@@ -80,9 +85,13 @@ class BagExtent(Extent):
 
     def _parts(self, changes: Changes) -> tuple[tuple[str, ...], Node] | None:
         """The touched parts of the rows, where recomputing them beats evaluating old states."""
-        if not reads_old_states(self.node, changes) and not unstable_columns(self.node):
+        shaky = unstable_columns(self.node)
+        if not shaky and not reads_old_states(self.node, changes):
             return None
-        return touched_parts(self.node, self.keys, changes)
+        parts = touched_parts(self.node, self.keys, changes)
+        if parts is None and shaky:
+            parts = touched_partitions(self.node, self.keys, changes)
+        return parts
 
     def _signed(self, changes: Changes) -> Node:
         """The delta of the rows; where whole parts of them are recomputed, against what is stored.

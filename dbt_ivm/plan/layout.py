@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dbt_ivm.aggregates.registry import NotCombinable, combine
 from dbt_ivm.aggregates.slots import ExtremumSlot, SlotTable
 from dbt_ivm.algebra.keys import is_unique
-from dbt_ivm.algebra.nodes import Aggregate, Node, TableName, is_comparable
-from dbt_ivm.algebra.scalar import Scalar
+from dbt_ivm.algebra.nodes import Aggregate, Item, Node, Project, TableName, is_comparable
+from dbt_ivm.algebra.scalar import Scalar, column
 from dbt_ivm.algebra.stability import unstable_columns
 from dbt_ivm.algebra.walk import transform, walk
 from dbt_ivm.delta.partitions import is_stateful, reaches_every_table
@@ -14,6 +16,7 @@ from dbt_ivm.errors import Unsupported
 from dbt_ivm.extents.bag import BagExtent
 from dbt_ivm.extents.base import Extent, not_repeatable
 from dbt_ivm.extents.change_table import ChangeTableExtent
+from dbt_ivm.extents.encoding import can_encode, decoded, encoded
 from dbt_ivm.extents.groups import VALUE_PREFIX, KeywiseExtent
 from dbt_ivm.extents.stamped import StampedExtent
 from dbt_ivm.plan.analysis import Maintainable
@@ -31,8 +34,20 @@ def _plain(model: Maintainable, types: Types, table: TableName) -> tuple[Extent,
     if isinstance(core, Aggregate):
         _require_comparable(core.keys, types, "group key")
         return _grouped(core, types, table)
-    _require_comparable(core.columns, types, "column")
-    return BagExtent(table, core, is_unique(core, model.unique_columns)), ""
+    return _bag(core, types, table, is_unique(core, model.unique_columns)), ""
+
+
+def _bag(core: Node, types: Types, table: TableName, unique: bool) -> BagExtent:
+    """The rows as they are, but for maps: those are stored in a form that can be compared."""
+    maps = {n: types.input(n) for n in core.columns if not is_comparable(types.input(n))}
+    _require_comparable([n for n in maps if not can_encode(maps[n])], types, "column")
+    if not maps:
+        return BagExtent(table, core, unique)
+    plain = {name: column(name) for name in core.columns}
+    stored = plain | {name: encoded(column(name), type_) for name, type_ in maps.items()}
+    node = Project(core, tuple(Item(name, Scalar(tree)) for name, tree in stored.items()))
+    shown = (Item(name, Scalar(decoded(column(name), type_))) for name, type_ in maps.items())
+    return BagExtent(table, node, unique, tuple(shown))
 
 
 def _grouped(core: Aggregate, types: Types, table: TableName) -> tuple[Extent, str]:
@@ -76,7 +91,7 @@ def _comparable_call(name: str, core: Aggregate, types: Types) -> bool:
     return all(is_comparable(types.input(column)) for column in (name, *written.columns))
 
 
-def _require_comparable(columns: tuple[str, ...], types: Types, role: str) -> None:
+def _require_comparable(columns: Sequence[str], types: Types, role: str) -> None:
     for name in columns:
         if not is_comparable(types.input(name)):
             raise Unsupported(

@@ -2,6 +2,7 @@
 
 where day >= current_date() - 30      σ_{day >= today − 30}(S × {today}): a table of one row,
                                       whose change between two refreshes is {+new, −old}
+select datediff(current_date(), day)  the same: what depends on both changes with both
 select id, now() as loaded_at         the time at which the row was written
 """
 
@@ -27,17 +28,16 @@ _GRAINS = {"date": "today", "timestamp": "now"}
 
 def lift_clocks(tree: exp.Expr, host: Host, context: Context) -> exp.Expr:
     """The expression with the time read from a column that is joined to the host."""
-    columns: dict[str, str] = {}
 
     def read(function: str) -> exp.Expr:
         grain = grain_of(function)
-        if grain not in columns:
-            columns[grain] = name = context.names.fresh(_GRAINS[grain])
+        if grain not in host.clocks:
+            host.clocks[grain] = name = context.names.fresh(_GRAINS[grain])
             field = Field(name, _GRAINS[grain], grain)
             host.node = Join(host.node, Scan((CLOCK, grain), (field,)))
-        return as_asked(function, column(columns[grain]))
+        return as_asked(function, column(host.clocks[grain]))
 
-    return _replaced(tree, read, context.functions, inside_aggregates=True)
+    return _replaced(tree, read, context.functions)
 
 
 def stamped(tree: exp.Expr, functions: Functions) -> exp.Expr:
@@ -49,7 +49,7 @@ def stamped(tree: exp.Expr, functions: Functions) -> exp.Expr:
             return exp.Cast(this=stamp, to=spark_type("date"))
         return as_asked(function, stamp)
 
-    return _replaced(tree, read, functions, inside_aggregates=False)
+    return _replaced(tree, read, functions)
 
 
 def is_stamped(tree: exp.Expr) -> bool:
@@ -57,21 +57,24 @@ def is_stamped(tree: exp.Expr) -> bool:
     return any(node.name == STAMP for node in tree.find_all(exp.Column))
 
 
-def _replaced(
-    tree: exp.Expr,
-    read: Callable[[str], exp.Expr],
-    functions: Functions,
-    inside_aggregates: bool,
-) -> exp.Expr:
+def is_clock(node: exp.Expr, functions: Functions) -> bool:
+    """Whether a node asks for the time; `unix_timestamp(x)` is a function of x."""
+    if not isinstance(node, exp.Func) or list(node.iter_expressions()):
+        return False
+    return functions.kind(function_name(node)) is Kind.CLOCK
+
+
+def is_time_alone(tree: exp.Expr, functions: Functions) -> bool:
+    """Whether a value is made of the time and constants: no column, group or subquery."""
+    others = (exp.Column, exp.Query)
+    return not any(isinstance(n, others) or aggregate_of(n, functions) for n in tree.walk())
+
+
+def _replaced(tree: exp.Expr, read: Callable[[str], exp.Expr], functions: Functions) -> exp.Expr:
     copy = exp.Paren(this=tree.copy())
     for node in list(copy.find_all(exp.Func)):
-        function = function_name(node)
-        if functions.kind(function) is not Kind.CLOCK or list(node.iter_expressions()):
-            continue
-        around = ancestors(node)
-        if any(is_subquery(a) for a in around):
-            continue  # it belongs to the subquery
-        if inside_aggregates or not any(aggregate_of(a, functions) for a in around):
-            node.replace(bound(read(function)))
+        # What stands in a subquery belongs to the subquery.
+        if is_clock(node, functions) and not any(is_subquery(a) for a in ancestors(node)):
+            node.replace(bound(read(function_name(node))))
     result: exp.Expr = copy.this
     return result

@@ -9,7 +9,7 @@ from sqlglot import exp
 from dbt_ivm.algebra.nodes import Aggregate, AggregateCall, Filter, Item, Node, Project
 from dbt_ivm.algebra.scalar import Scalar, column, ref, substitute
 from dbt_ivm.names import STAMP
-from dbt_ivm.sql.clocks import is_stamped
+from dbt_ivm.sql.clocks import is_clock, is_stamped, lift_clocks
 from dbt_ivm.sql.context import Context
 from dbt_ivm.sql.empty_groups import over_no_rows
 from dbt_ivm.sql.expressions import (
@@ -18,6 +18,7 @@ from dbt_ivm.sql.expressions import (
     function_name,
     has_aggregate,
     is_bound,
+    is_subquery,
     is_windowed,
     resolve,
 )
@@ -40,15 +41,16 @@ def grouped(
     having = select.args.get("having")
     tested = None
     if having:
-        tree = set_aside(having.this, items, context)
-        tested = grouping.above(grouping.resolve_having(tree))
+        tree = subqueries.lift(set_aside(having.this, items, context), host)
+        tested = grouping.above(grouping.resolve_having(lift_clocks(tree, host, context)))
     order = select.args.get("order")
     ordered = {
         id(item): grouping.above(grouping.resolve_having(_by_position(item, items.shown)))
         for item in (order.expressions if order else ())
     }
+    items.above |= {name: grouping.tested_above(tree) for name, tree in items.above.items()}
     above = Host(grouping.aggregate(), grouping.scope_above())
-    values = {n: subqueries.value(tree, above) for n, tree in items.above.items()}
+    values = {n: grouping.joined(tree, above) for n, tree in items.above.items()}
     if tested is not None:
         above.node = Filter(above.node, Scalar(_filled(tested, values)))
     shown = [(visible, _filled(value, values)) for visible, value in shown]
@@ -119,7 +121,8 @@ class Grouping:
             if not 1 <= position <= len(self._items.shown):
                 raise self._context.unsupported(f"GROUP BY {position}, which has no such column,")
             return self._items.shown[position - 1]
-        value = resolve(item, self._column_then_alias, self._context.functions)
+        item_at = lift_clocks(item, self._host, self._context)
+        value = resolve(item_at, self._column_then_alias, self._context.functions)
         named = [visible for visible, shown in self._items.shown if shown == value]
         return (named[0] if named else item.alias_or_name or "key"), value
 
@@ -144,12 +147,25 @@ class Grouping:
         """A key whose subqueries are joined below the groups, in the select list too."""
         names = [c.name for c in value.find_all(exp.Column) if c.name in self._items.above]
         found = {
-            name: self._subqueries.value(self._items.above.pop(name), self._host)
+            name: self.joined(self._items.above.pop(name), self._host)
             for name in dict.fromkeys(names)
         }
         if found:
             self._items.shown[:] = [(v, _filled(tree, found)) for v, tree in self._items.shown]
         return _filled(value, found)
+
+    def tested_above(self, tree: exp.Expr) -> exp.Expr:
+        """`sum(x) in (…)` with its left side over keys and calls."""
+        copy = tree.copy()
+        if is_subquery(copy) and isinstance(copy, exp.In | exp.Binary):
+            copy.set("this", bound(self.above(self.resolve_having(copy.this))))
+        return copy
+
+    def joined(self, tree: exp.Expr, host: Host) -> exp.Expr:
+        """The value of a subquery, or the time, from columns that are joined to the host for it."""
+        if is_clock(tree, self._context.functions):
+            return lift_clocks(tree, host, self._context)
+        return self._subqueries.value(tree, host)
 
     def resolve_having(self, tree: exp.Expr) -> exp.Expr:
         """HAVING and ORDER BY see select aliases first; inside an aggregate, input columns."""

@@ -8,7 +8,6 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import (
     Field,
-    Generate,
     Join,
     Node,
     OneRow,
@@ -21,7 +20,7 @@ from dbt_ivm.sql.catalog import RelationFact, ViewFact
 from dbt_ivm.sql.context import Context, Relation, ResolveQuery
 from dbt_ivm.sql.dialect import parse_query
 from dbt_ivm.sql.expressions import function_name, has_subquery, resolve
-from dbt_ivm.sql.functions import Kind
+from dbt_ivm.sql.generators import generated, generator_call
 from dbt_ivm.sql.joins import join_using, joined, kind_of, using_names
 from dbt_ivm.sql.pivot import pivoted
 from dbt_ivm.sql.scope import Output, Scope, Source
@@ -210,19 +209,6 @@ def _generated(
     """`lateral view f(…) t as x` and `, lateral f(…) as t(x)`."""
     alias = lateral.args.get("alias")
     visible = [c.name for c in alias.columns] if alias else []
-    if not visible:
-        raise context.unsupported("a lateral view without column names")
-    generator = generator_call(lateral.this, scope, context)
-    names = tuple(context.names.fresh(name) for name in visible)
-    outputs = tuple(Output(v, n) for v, n in zip(visible, names, strict=True))
-    made = Generate(node, generator, outer, names)
+    call = generator_call(lateral.this, scope, context)
+    made, outputs = generated(node, call, outer, visible, context)
     return made, scope.add(Source((alias.name,) if alias and alias.name else (), outputs))
-
-
-def generator_call(tree: exp.Expr, scope: Scope, context: Context) -> Scalar:
-    """A generator applied to resolved arguments."""
-    name = function_name(tree)
-    if not isinstance(tree, exp.Anonymous) or context.functions.kind(name) is not Kind.GENERATOR:
-        raise context.unsupported(f"the generator `{name or tree.key}`")
-    arguments = [resolve(a, scope.find, context.functions) for a in tree.expressions]
-    return Scalar(exp.Anonymous(this=name, expressions=arguments))

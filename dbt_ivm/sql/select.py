@@ -96,7 +96,7 @@ def _select(select: exp.Select, context: Context, top: bool) -> Relation:
     subqueries = Subqueries(context, resolve_query)
     _where(select, host, subqueries, context)
     items = select_list(select, host, subqueries, context, top)
-    if items.is_grouped(select):
+    if items.is_grouped:
         node, shown, order_key, empty = grouped(select, items, host, subqueries, context)
         block = Block(node, shown, order_key, empty)
     else:
@@ -139,8 +139,6 @@ def _finished(select: exp.Select, block: Block, context: Context, top: bool) -> 
     windows = Windows(block.node, context.names)
     shown = [(visible, windows.column_for(value)) for visible, value in block.shown]
     if select.args.get("distinct"):
-        if has_stamps:
-            raise context.unsupported("DISTINCT with the time of the query")
         relation = distinct(_projected(windows.node(), shown, context))
         return _ordered(select, relation, context, top)
     order = ordering(

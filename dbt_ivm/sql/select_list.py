@@ -6,20 +6,18 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dbt_ivm.algebra.nodes import Generate
 from dbt_ivm.algebra.scalar import column
-from dbt_ivm.sql.clocks import lift_clocks, stamped
+from dbt_ivm.sql.clocks import is_clock, is_time_alone, lift_clocks, stamped
 from dbt_ivm.sql.context import Context
 from dbt_ivm.sql.expressions import (
     aggregate_of,
     ancestors,
-    has_aggregate,
     is_subquery,
     is_windowed,
     resolve,
 )
 from dbt_ivm.sql.functions import Functions, Kind
-from dbt_ivm.sql.relations import generator_call
+from dbt_ivm.sql.generators import generated, generator_call
 from dbt_ivm.sql.scope import Aliases, Output, Scope
 from dbt_ivm.sql.subqueries import Host, Subqueries
 
@@ -31,17 +29,12 @@ Shown = tuple[str, exp.Expr]
 class SelectList:
     """The select list, resolved over the rows below it."""
 
-    functions: Functions
+    is_grouped: bool
+    """Whether the SELECT has groups: GROUP BY, HAVING or an aggregate."""
     shown: list[Shown] = field(default_factory=list)
     aliases: Aliases = field(default_factory=Aliases)
     above: dict[str, exp.Expr] = field(default_factory=dict)
-    """Subqueries that belong above the groups, by the column that stands for each."""
-
-    def is_grouped(self, select: exp.Select) -> bool:
-        """Whether the SELECT has groups: GROUP BY, HAVING or an aggregate."""
-        if select.args.get("group") or select.args.get("having"):
-            return True
-        return any(has_aggregate(value, self.functions) for _, value in self.shown)
+    """Subqueries and the time above the groups, by the column that stands for each."""
 
 
 def select_list(
@@ -49,11 +42,11 @@ def select_list(
 ) -> SelectList:
     """Resolve every item; subqueries become joins below, or above where there are groups.
 
-    At the top of a model the time is a stamp, inside an aggregate and below the top an input.
+    At the top of a model the time alone is a stamp, anywhere else it is an input.
     """
-    found = SelectList(context.functions)
-    will_group = bool(select.args.get("group") or select.args.get("having")) or any(
-        _calls_aggregate(item, context.functions) for item in select.expressions
+    found = SelectList(
+        bool(select.args.get("group") or select.args.get("having"))
+        or any(_calls_aggregate(item, context.functions) for item in select.expressions)
     )
 
     def lookup(parts: tuple[str, ...]) -> exp.Expr | None:
@@ -68,11 +61,13 @@ def select_list(
             _generate(item, found, host, context)
         else:
             tree = item.unalias()
-            if will_group:
-                tree = set_aside(tree, found, context)
-            tree = subqueries.lift(tree, host)
-            tree = stamped(tree, context.functions) if top else tree
-            tree = lift_clocks(tree, host, context)
+            is_key = _is_key(select, item, len(found.shown) + 1)
+            can_stamp = top and not is_key and not select.args.get("distinct")
+            if can_stamp and is_time_alone(tree, context.functions):
+                tree = stamped(tree, context.functions)
+            elif found.is_grouped:
+                tree = set_aside(tree, found, context, clocks=not is_key)
+            tree = lift_clocks(subqueries.lift(tree, host), host, context)
             value = resolve(tree, lookup, context.functions)
             name = item.alias_or_name or f"col{len(found.shown) + 1}"
             found.shown.append((name, value))
@@ -81,15 +76,26 @@ def select_list(
     return found
 
 
-def set_aside(tree: exp.Expr, found: SelectList, context: Context) -> exp.Expr:
-    """Subqueries outside any aggregate replaced by columns, to be joined above the groups."""
+def _is_key(select: exp.Select, item: exp.Expr, position: int) -> bool:
+    """Whether GROUP BY names an item, by its place, its alias or as it is written."""
+    group = select.args.get("group")
+    wanted = (exp.Literal.number(position), exp.column(item.alias), item.unalias())
+    return group is not None and any(part in wanted for part in group.walk())
+
+
+def set_aside(tree: exp.Expr, found: SelectList, context: Context, clocks: bool = True) -> exp.Expr:
+    """Subqueries outside any aggregate replaced by columns, to be joined above the groups.
+
+    So is the time there, unless it is part of a key.
+    """
     copy = exp.Paren(this=tree.copy())
     for node in list(copy.walk()):
-        if not is_subquery(node) or _inside_subquery(node):
+        is_ours = is_subquery(node) or (clocks and is_clock(node, context.functions))
+        if not is_ours or _inside_subquery(node):
             continue
         if any(aggregate_of(a, context.functions) for a in ancestors(node) if not is_windowed(a)):
             continue
-        name = context.names.fresh("subquery")
+        name = context.names.fresh("aside")
         found.above[name] = node.copy()
         stand_in = column(name)
         stand_in.meta["bound"] = True
@@ -106,7 +112,7 @@ def _calls_aggregate(item: exp.Expr, functions: Functions) -> bool:
     return any(
         aggregate_of(node, functions) is not None
         and not is_windowed(node)
-        and not _inside_subquery(node)
+        and not any(isinstance(a, exp.Query) for a in ancestors(node))
         for node in item.copy().find_all(exp.Anonymous)  # apart from the SELECT around it
     )
 
@@ -131,13 +137,11 @@ def _is_generator(item: exp.Expr, functions: Functions) -> bool:
 
 def _generate(item: exp.Expr, found: SelectList, host: Host, context: Context) -> None:
     """`select explode(xs) as x from t` is `lateral view explode(xs) as x`."""
+    call, visible = item, list[str]()
     if isinstance(item, exp.Aliases):
         call, visible = item.this, [name.name for name in item.expressions]
     elif isinstance(item, exp.Alias):
         call, visible = item.this, [item.alias]
-    else:
-        raise context.unsupported("a generator without a column name")
-    names = tuple(context.names.fresh(name) for name in visible)
     generator = generator_call(call, host.scope, context)
-    host.node = Generate(host.node, generator, outer=False, names=names)
-    found.shown.extend((v, column(n)) for v, n in zip(visible, names, strict=True))
+    host.node, outputs = generated(host.node, generator, False, visible, context)
+    found.shown.extend((o.visible, column(o.name)) for o in outputs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -37,6 +37,8 @@ class Host:
 
     node: Node
     scope: Scope
+    clocks: dict[str, str] = field(default_factory=dict)
+    """The columns that hold the time, by grain, once they are joined to it."""
 
 
 @dataclass(frozen=True)

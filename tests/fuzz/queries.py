@@ -36,7 +36,9 @@ def queries(draw: st.DrawFn, world: World, fuel: int) -> Query:
         if draw(st.integers(0, 15)) == 15:
             return draw(constants(world))
         return draw(st.sampled_from(world.tables))
-    how = draw(st.integers(0, 11))
+    how = draw(st.integers(0, 12))
+    if how == 12:
+        return draw(shared_columns(world, fuel))
     if how == 11:
         return draw(with_query(world, fuel))
     if how >= 9:
@@ -120,10 +122,54 @@ def lateral(draw: st.DrawFn, world: World, left: From, fuel: int) -> From:
     here, there = draw(st.sampled_from(pairs))
     items = st.one_of(terms(Scope(inner.terms), INT), st.just(Piece("count(*)")))
     item, alias = draw(items), world.alias()
-    query = Piece("select {} as c0 from {} where {} = {}", (item, inner.piece, here, there))
-    piece = Piece(f"{{}}, lateral ({{}}) {alias}", (left.piece, query), ("lateral",))
+    first = draw(st.sampled_from(("", "", " order by 1 limit 1", " order by 1 desc limit 2")))
+    pattern = f"select {{}} as c0 from {{}} where {{}} = {{}}{first}"
+    query = Piece(pattern, (item, inner.piece, here, there))
+    outer = draw(st.booleans())
+    pattern = "{} left join lateral ({}) {alias} on true" if outer else "{}, lateral ({}) {alias}"
+    pattern = pattern.replace("{alias}", alias)
+    piece = Piece(pattern, (left.piece, query), ("lateral",))
     found = Term(f"{alias}.c0", type=INT, is_column=True)
     return From(piece, (*left.terms, found), left.spread + inner.spread)
+
+
+@st.composite
+def multiplied(draw: st.DrawFn, world: World, source: From) -> From:
+    """`lateral view explode(…)`: each row as often as an array has elements."""
+    word, alias = draw(st.sampled_from(("", "outer "))), world.alias()
+    scope = Scope(source.terms)
+    values = listed((draw(terms(scope, INT)), draw(terms(scope, INT))))
+    array = Piece(draw(st.sampled_from(("array({})", "filter(array({}), x -> x > 0)"))), (values,))
+    pattern = f"{{}} lateral view {word}explode({{}}) {alias} as c0"
+    found = Term(f"{alias}.c0", type=INT, is_column=True)
+    piece = Piece(pattern, (source.piece, array), ("explode",))
+    return From(piece, (*source.terms, found), source.spread)
+
+
+@st.composite
+def shared_columns(draw: st.DrawFn, world: World, fuel: int) -> Query:
+    """USING and NATURAL: shared columns are shown once, by their bare names."""
+    left, right = draw(single(world, fuel - 1)), draw(single(world, draw(st.integers(0, fuel - 1))))
+    mine, theirs = ({t.sql.partition(".")[2]: t for t in side.terms} for side in (left, right))
+    shared = [n for n in mine if n in theirs and mine[n].type == theirs[n].type]
+    natural = draw(st.booleans()) and all(n in shared for n in mine if n in theirs)
+    if not shared or left.spread + right.spread > _SPREAD:
+        return Query("select * from {}", (left.piece,), columns=_columns(mine))
+    kind = draw(st.sampled_from(("join", "left join", "right join", "full join")))
+    names = shared if natural else draw(st.lists(st.sampled_from(shared), min_size=1, unique=True))
+    pattern = (
+        f"{{}} natural {kind} {{}}" if natural else f"{{}} {kind} {{}} using ({', '.join(names)})"
+    )
+    rest = [t for side in (mine, theirs) for n, t in side.items() if n not in names]
+    items = (*(Term(n, type=mine[n].type) for n in names), *rest)
+    shown, outputs = named(items[:4])
+    source = Piece(pattern, (left.piece, right.piece), (f"{kind} using",))
+    spread = left.spread + right.spread
+    return Query("select {} from {}", (shown, source), columns=outputs, spread=spread)
+
+
+def _columns(side: dict[str, Term]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, term.type) for name, term in side.items())
 
 
 _SHAPES = (
@@ -148,6 +194,8 @@ def selects(draw: st.DrawFn, world: World, fuel: int) -> Query:
     source = draw(single(world, below))
     for _ in range(joins):
         source = draw(joined(world, source, below))
+    if draw(st.integers(0, 7)) == 7:
+        source = draw(multiplied(world, source))
     scope = world.scope(source.terms, min(below, 2) + 1)
     parts, pattern, used = (source.piece,), "select {1}{2} from {0}{3}{4}", ()
     where = Piece("")

@@ -78,4 +78,26 @@ REGRESSIONS = (
         " union all select t.a from t where t.c < r.c)",
         "the branch of the equality matched NULLs because the other one may",
     ),
+    Regression(
+        "a sum in a subquery",
+        "select b, sum(a) in (select s.a from s) as x from r group by b"
+        " having sum(distinct d) in (select t.a from t where t.b <> r.b) or max(a) > 0",
+        "the sum was printed into the condition of the join above the groups",
+    ),
+    Regression(
+        "a total in a subquery",
+        "select sum(a) not in (select s.a from s) as x from r",
+        "the sum on the left of IN was taken for one inside the subquery",
+    ),
+    Regression(
+        "a subquery inside an aggregate of having",
+        "select b from r group by b having count_if(a not in (select s.a from s)) = count(*)",
+        "only subqueries beside the aggregates of HAVING were joined",
+    ),
+    Regression(
+        "a correlated subquery below or, inside a correlated one",
+        "select a from r where c in (select s.c from s where s.a < r.d and (s.b > 'y' or s.a in"
+        " (select t.d from t where t.a <> s.a)))",
+        "the values to compare with were taken from both queries around, not from the nearer one",
+    ),
 )

@@ -213,6 +213,11 @@ def scalar_subqueries(draw: st.DrawFn, scope: Scope) -> Term:
         pattern = "(select count(*) from {} where {} = {} group by {})"
         return Term(pattern, (source, here, there, here), ("scalar subquery",), type=INT)
     where = draw(correlations(inner, scope))
+    if draw(st.integers(0, 4)) == 4:
+        first = draw(st.sampled_from(("", " desc")))
+        pattern = f"(select {{}} from {{}}{{}} order by 1{first} limit 1)"
+        parts = (draw(atoms(inner, INT)), source, where)
+        return Term(pattern, parts, ("scalar subquery", "limit"), type=INT)
     call = draw(st.sampled_from(_SCALARS))
     value = (draw(atoms(inner, INT)),) if "{}" in call else ()
     return Term(

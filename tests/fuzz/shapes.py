@@ -90,7 +90,17 @@ def groups(draw: st.DrawFn, scope: Scope) -> Shape:
     operators: tuple[str, ...] = ("group by",)
     if draw(_rare):
         order = draw(st.sampled_from(above.terms))
-        rank = Term("rank() over (partition by {} order by {})", (keys[0], order), type=INT)
+        pattern = draw(
+            st.sampled_from(
+                (
+                    "rank() over (partition by {} order by {})",
+                    "count({1}) over (partition by {0})",
+                    "max(count(*)) over (partition by {} order by {})",
+                    "sum(sum(1)) over (partition by {} order by {})",
+                )
+            )
+        )
+        rank = Term(pattern, (keys[0], order), type=INT)
         items, operators = (*items, rank), (*operators, "window")
     tail = Piece(" group by {}", (listed(tuple(keys)),))
     if draw(_rare):

@@ -16,6 +16,7 @@ _FUNCTIONS = {
     "mean": "avg",
 }
 _SPARK_TYPES = {
+    "TINYINT": "tinyint",
     "INTEGER": "int",
     "BIGINT": "bigint",
     "HUGEINT": "bigint",  # DuckDB's sum of integers; Spark's is a bigint

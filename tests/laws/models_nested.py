@@ -159,6 +159,11 @@ WINDOWS = {
     " order by v) as k from r) q group by k",
     "window of a join": "select r.b, s.n, sum(s.n) over (partition by r.a) as x from r join s"
     " on r.a = s.a",
+    "window over sums of doubles": "select c, x, rank() over (partition by c order by x desc) as k from"
+    " (select s.c, r.a, sum(r.f) as x from r join s on r.a = s.a group by s.c, r.a) q",
+    "rows of a window over sums of doubles": "select b, c, x from (select r.b, s.c, sum(r.f) as x,"
+    " row_number() over (partition by s.c order by sum(r.f), r.b) as k from r join s on r.a = s.a"
+    " group by r.b, s.c) q where k <= 2",
     "window over all rows": "select c, m, rank() over (order by m) as k from t",
     "groups over a window over all rows": "select k, count(*) as n from (select rank()"
     " over (order by m) as k from t) q group by k",

@@ -120,6 +120,9 @@ SHAPES = {
     "higher_order": "select id, transform(tags, t -> upper(t)) as up, exists(tags, t -> t = 'x') as x,"
     " aggregate(tags, 0, (a, t) -> a + 1) as n, named_struct('q', qty, 'p', price) as s"
     " from {s}.orders",
+    "mapped": "select id, map('qty', qty, 'id', id) as m, array(map('n', note)) as ms"
+    " from {s}.orders",
+    "named_by_spark": "select id, pos, col from {s}.orders lateral view outer posexplode(tags)",
     "emptied": "select qty, count(*) as n, sum(price) as p from {s}.orders where id < 0"
     " group by rollup (qty)",
 }

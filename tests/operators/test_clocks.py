@@ -18,19 +18,30 @@ def test_a_window_slides_without_any_change_of_its_source(shop):
         "select count(*) as n from {s}.events where day >= current_date() - interval 30 days",
         ivm_refresh="incremental",
     )
+    shop.model(
+        "states",
+        "select case when at > now() then 'ahead' else 'past' end as state, current_date() as day,"
+        " count(*) as n, max(at) < now() as all_past from {s}.events group by 1, 2",
+        ivm_refresh="incremental",
+    )
     shop.run()
     assert {r.id for r in shop.sql("select id from {s}.past")} == {1, 3}
+    assert {(r.state, r.n) for r in shop.sql("select * from {s}.states")} == {
+        ("past", 2),
+        ("ahead", 1),
+    }
     assert shop.run("--select", "recent")["recent"]["ivm_strategy"] == "noop"
     shop.sql("update {s}.events set at = current_timestamp() + interval 5 seconds where id = 2")
     shop.run()
-    shop.check("past", "recent")
+    shop.check("past", "recent", "states")
     time.sleep(6)
     done = shop.run()
     assert done["past"]["ivm_strategy"] == "incremental"
     assert done["past"]["ivm_reason"] == "changed: the time"
     assert {r.id for r in shop.sql("select id from {s}.past")} == {1, 2, 3}
     assert shop.sql("select n from {s}.recent")[0].n == 2
-    shop.check("past", "recent")
+    assert {(r.state, r.n) for r in shop.sql("select * from {s}.states")} == {("past", 3)}
+    shop.check("past", "recent", "states")
 
 
 def test_a_stamp_is_the_time_at_which_a_row_was_written(shop):

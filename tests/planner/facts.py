@@ -26,6 +26,7 @@ TABLES = {
     "orders": "id bigint, customer_id int, status string, price decimal(10,2), weight double",
     "customers": "id int, name string, segment string, address struct<city:string,zip:int>",
     "events": "id int, tags array<string>, attributes map<string,string>, payload string",
+    "readings": "id int, at timestamp, body variant",
     "Mixed": "Id int, `Order No` string, `select` int, `tick``ed` int",
 }
 VIEWS = {
@@ -111,8 +112,17 @@ def _known(node: Node) -> dict[str, str]:
         first = node.branches[0].columns
         return {n: found.get(c, "int") for n, c in zip(node.names, first, strict=True)}
     if isinstance(node, Project):
-        return {i.name: found.get(i.value.column or "", "int") for i in node.items}
+        return {i.name: _made(i.value.tree, found) for i in node.items}
     return found
+
+
+def _made(tree: exp.Expr, known: Mapping[str, str]) -> str:
+    """Columns keep their types; what is made of `map` and `array` looks like it."""
+    if isinstance(tree, exp.Array):
+        return f"array<{_made(tree.expressions[0], known)}>"
+    if isinstance(tree, exp.Map | exp.VarMap):
+        return "map<string,int>"
+    return known.get(tree.name if isinstance(tree, exp.Column) else "", "int")
 
 
 def facts(analysis: Analysis, outputs: Iterable[ColumnFact] = (), **changes: object) -> Facts:
