@@ -9,11 +9,9 @@ old half is what the extent stores and is not computed: see `extents/groups.py`.
 from __future__ import annotations
 
 from dbt_ivm.algebra.nodes import Aggregate, Node, Window
-from dbt_ivm.algebra.projections import select_columns
-from dbt_ivm.delta.partitions import reads_old_states, touched_parts
-from dbt_ivm.delta.restrict import Pairs, key_names, keys_of, restrict
-from dbt_ivm.delta.rules import Changes, added, delta, netted, new, old, rule, weighted
-from dbt_ivm.names import WEIGHT
+from dbt_ivm.delta.partitions import reads_old_states, touched_keys, touched_parts
+from dbt_ivm.delta.restrict import Pairs, key_names, restrict
+from dbt_ivm.delta.rules import Changes, added, netted, new, old, rule, weighted
 
 
 @rule.register(Aggregate)
@@ -36,15 +34,3 @@ def _touched(node: Aggregate | Window, changes: Changes) -> tuple[Pairs, Node]:
         if parts is not None:
             return key_names(parts[0]), parts[1]
     return key_names(node.keys), touched_keys(node, changes)
-
-
-def touched_keys(node: Aggregate | Window, changes: Changes) -> Node:
-    """δ(π_keys(ΔS)), the delta netted on the columns that the operator reads."""
-    changed = delta(node.input, changes)
-    if changed is None:
-        raise AssertionError("nothing changed: no key is touched")
-    columns = node.input.columns
-    if isinstance(node, Aggregate):
-        used = {name for call in node.calls for name in call.written.columns} | set(node.keys)
-        columns = tuple(name for name in columns if name in used)
-    return keys_of(netted(select_columns(changed, (*columns, WEIGHT))), node.keys)

@@ -29,12 +29,13 @@ from dbt_ivm.algebra.nodes import (
     Window,
 )
 from dbt_ivm.algebra.predicates import equal_columns
+from dbt_ivm.algebra.projections import select_columns
 from dbt_ivm.algebra.scalar import ref
 from dbt_ivm.algebra.stability import makes_choices, unstable_columns
 from dbt_ivm.algebra.walk import scans, walk
-from dbt_ivm.delta.keywise import touched_keys
-from dbt_ivm.delta.restrict import key_names
-from dbt_ivm.delta.rules import Changes, net_delta
+from dbt_ivm.delta.restrict import key_names, keys_of
+from dbt_ivm.delta.rules import Changes, delta, net_delta, netted
+from dbt_ivm.names import WEIGHT
 
 Owners = dict[int, tuple[Scan, str | None]]
 """By identity of a scan: the scan and its column that a column of the query comes down to, or
@@ -49,6 +50,18 @@ def is_stateful(node: Node) -> bool:
 def reads_old_states(node: Node, changes: Changes) -> bool:
     """Whether the delta rules of a query would evaluate parts of it in the old state."""
     return any(is_stateful(part) and changes.touch(part) for part in walk(node))
+
+
+def touched_keys(node: Aggregate | Window, changes: Changes) -> Node:
+    """δ(π_keys(ΔS)), the delta netted on the columns that the operator reads."""
+    changed = delta(node.input, changes)
+    if changed is None:
+        raise AssertionError("nothing changed: no key is touched")
+    columns = node.input.columns
+    if isinstance(node, Aggregate):
+        used = {name for call in node.calls for name in call.written.columns} | set(node.keys)
+        columns = tuple(name for name in columns if name in used)
+    return keys_of(netted(select_columns(changed, (*columns, WEIGHT))), node.keys)
 
 
 def touched_parts(

@@ -23,8 +23,7 @@ from dbt_ivm.algebra.nodes import (
 from dbt_ivm.algebra.predicates import same_columns
 from dbt_ivm.algebra.scalar import Scalar, call, column, ref
 from dbt_ivm.algebra.stability import ROWS, makes_choices, unstable_columns
-from dbt_ivm.delta.keywise import touched_keys
-from dbt_ivm.delta.partitions import reads_old_states, touched_parts
+from dbt_ivm.delta.partitions import reads_old_states, touched_keys, touched_parts
 from dbt_ivm.delta.restrict import key_names, restrict
 from dbt_ivm.delta.rules import Changes, new
 from dbt_ivm.extents.base import Extent, from_change, named, not_repeatable
