@@ -21,6 +21,7 @@ class IvmResponse(AdapterResponse):
     rows_deleted: int | None = None
     rows_read: int | None = None
     statements: int | None = None
+    ivm_estimate: str | None = None
     ivm_warning: str | None = None
 
 
@@ -40,6 +41,7 @@ def response_of(outcome: Outcome) -> IvmResponse:
         rows_deleted=counts[2],
         rows_read=outcome.rows_read,
         statements=outcome.statements,
+        ivm_estimate=str(plan.estimates) if plan.estimates else None,
         ivm_warning=_warning(outcome),
     )
 

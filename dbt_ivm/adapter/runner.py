@@ -168,6 +168,7 @@ class Runner:
             docs=request.docs,
             package=__version__,
             zone=self.facts.zone(),
+            began=self.facts.now(),
             writer=uuid.uuid4().hex,
             clock=int(time.time() * 1000),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 
 from dbt_common.exceptions import DbtRuntimeError
 from sqlglot import exp
@@ -15,16 +16,15 @@ from dbt_ivm.names import CLOCK, KEY_PROPERTY, MODEL_PROPERTY
 from dbt_ivm.plan.model import Target
 from dbt_ivm.plan.watermark import Watermark, decode, package_of
 from dbt_ivm.sources.clock import Clock
-from dbt_ivm.sources.facts import Head, Identity
+from dbt_ivm.sources.facts import Commit, Head, Identity, moment
 from dbt_ivm.sources.format import Row, TableFormat
 from dbt_ivm.sources.formats import FORMATS
 from dbt_ivm.sql.catalog import ColumnFact, RelationFact, ViewFact
 from dbt_ivm.sql.dialect import parse_table, render, verbatim
-from dbt_ivm.sql.statements import describe, described, show_create, show_setting
+from dbt_ivm.sql.statements import describe, described, session, show_create
 
 Run = Callable[[str], list[Row]]
 
-_ZONE = "spark.sql.session.timeZone"
 _SESSION_CATALOG = "spark_catalog"
 _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 
@@ -36,7 +36,8 @@ class Pins:
         self.lock = threading.RLock()
         self.relations: dict[TableName, RelationFact] = {}
         self.heads: dict[TableName, Head] = {}
-        self.zone = ""
+        self.session: tuple[str, timedelta] | None = None
+        """Time zone of the sessions, and how far their clock is ahead of ours."""
 
     def forget(self, *names: TableName) -> None:
         """A relation was written by this invocation: whoever reads it next looks again."""
@@ -93,9 +94,18 @@ class SparkFacts:
 
     def zone(self) -> str:
         """The time zone of the session: all sessions of an invocation have the same."""
+        return self._session()[0]
+
+    def now(self) -> str:
+        """The time as the histories of tables tell it, by the clock and in the zone of Spark."""
+        return str(datetime.now() + self._session()[1])
+
+    def _session(self) -> tuple[str, timedelta]:
         with self._pins.lock:
-            self._pins.zone = self._pins.zone or self.ask(show_setting(_ZONE))[0]["value"]
-            return self._pins.zone
+            if self._pins.session is None:
+                row = self.ask(session())[0]
+                self._pins.session = (row["zone"], moment(str(row["now"])) - datetime.now())
+            return self._pins.session
 
     def _clock(self, grain: str) -> Head:
         """The time, looked at once per invocation: all models of a run see the same."""
@@ -117,14 +127,14 @@ class SparkFacts:
             )
         form = FORMATS[identity.format]
         head = form.head(self.ask, canonical(extent), identity)
-        watermark, problem = _last_state(form, head)
+        watermark, problem, commit = _last_state(form, head)
         if watermark is None and not problem:
             # Nothing but maintenance in the recent commits: the watermark stands further back.
             head = form.reaching(self.ask, head, 0)
-            watermark, problem = _last_state(form, head)
+            watermark, problem, commit = _last_state(form, head)
         if watermark is None and not problem and form.lost_its_start(head):
             problem = "the log of the extent was cleaned up and its watermark with it"
-        return Target(kind, head, watermark, problem, view, identity.properties)
+        return Target(kind, head, watermark, problem, view, identity.properties, commit)
 
     def owner(self, name: TableName) -> str | None:
         """The model whose extent a table is; None for a table that is not ours."""
@@ -179,18 +189,19 @@ def _described(rows: list[Row]) -> tuple[tuple[ColumnFact, ...], dict[str, str]]
     return columns, {row["col_name"]: row["data_type"] for row in rows[len(columns) :]}
 
 
-def _last_state(form: TableFormat, head: Head) -> tuple[Watermark | None, str]:
+def _last_state(form: TableFormat, head: Head) -> tuple[Watermark | None, str, Commit | None]:
     """The watermark of the newest commit that changed rows; a foreign one is a problem."""
     for commit in form.lineage(head):
         watermark = decode(commit.metadata)
         if watermark is not None:
-            return watermark, ""
+            return watermark, "", commit
         package = package_of(commit.metadata)
         if package is not None:
-            return None, f"the extent was written by dbt-ivm {package}, which stores it otherwise"
+            why = f"the extent was written by dbt-ivm {package}, which stores it otherwise"
+            return None, why, commit
         if not form.is_neutral(commit):
-            return None, f"the extent was changed by {commit.operation} outside dbt-ivm"
-    return None, ""
+            return None, f"the extent was changed by {commit.operation} outside dbt-ivm", commit
+    return None, "", None
 
 
 def _view(text: str, details: Mapping[str, str], width: int) -> ViewFact:

@@ -10,6 +10,7 @@ def explain(plan: RefreshPlan) -> str:
     """Algebra with families, strategy and reason, what each source contributes, the statements."""
     lines = [f"Model     {plan.model}", f"Strategy  {plan.strategy.value} ({plan.reason})"]
     lines += [f"Reads     {plan.reads}"] if plan.reads else []
+    lines += [f"Estimate  {plan.estimates}"] if plan.estimates else []
     lines += [f"Note      {note}" for note in (*plan.notes, *plan.doubts)]
     lines += ["", "Algebra"]
     lines += [f"  {line}" for line in plan.tree] or ["  none: the model is rebuilt as written"]

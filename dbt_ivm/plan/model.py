@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from dbt_ivm.algebra.nodes import TableName
+from dbt_ivm.plan.cost import Estimates
 from dbt_ivm.plan.settings import Settings
 from dbt_ivm.plan.watermark import Types, Watermark
-from dbt_ivm.sources.facts import Head, SourceChange
+from dbt_ivm.sources.facts import Commit, Head, SourceChange
 from dbt_ivm.sources.format import Trouble
 
 
@@ -43,6 +44,8 @@ class Target:
     """Hash of the statement that made the view, as the view itself carries it."""
     properties: Mapping[str, str] = field(default_factory=dict)
     """Table properties of the extent."""
+    commit: Commit | None = None
+    """The commit that the watermark came with."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class Facts:
     package: str = ""
     zone: str = ""
     """Time zone of the session."""
+    began: str = ""
+    """When this attempt began, as the histories of tables tell the time."""
     writer: str = ""
     """Name of this attempt, unique among all runs."""
     clock: int = 0
@@ -97,5 +102,7 @@ class RefreshPlan:
     """What an incremental refresh reads: the changes alone, or sources as well."""
     refusal: str = ""
     """The construct that keeps the model from being maintained, if any."""
+    estimates: Estimates | None = None
+    """Seconds that a refresh and a rebuild should take, where both could be done."""
     doubts: tuple[str, ...] = ()
     """What the model asks that Spark may answer in more than one way."""

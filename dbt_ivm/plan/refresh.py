@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dbt_ivm.algebra.sizes import Sizes
-from dbt_ivm.delta.rules import Changes
 from dbt_ivm.delta.self_maintenance import tables_read
 from dbt_ivm.errors import IvmError, Unsupported
 from dbt_ivm.extents.base import Extent
 from dbt_ivm.names import CLOCK
 from dbt_ivm.plan.analysis import Analysis
-from dbt_ivm.plan.changes import changed_zone, changes_since, lost
+from dbt_ivm.plan.changes import changes_since
 from dbt_ivm.plan.describe import tree_lines
 from dbt_ivm.plan.doubts import doubts
 from dbt_ivm.plan.layout import extent_of
@@ -20,15 +18,14 @@ from dbt_ivm.plan.settings import OnUnsupported, Refresh
 from dbt_ivm.plan.storage import (
     apply_steps,
     build_step,
-    changed_storage,
     drop_table_step,
     schema_step,
     view_step,
 )
-from dbt_ivm.plan.watermark import STATE_FORMAT, Watermark
+from dbt_ivm.plan.strategy import costs_of, decide, effort, moved_since
+from dbt_ivm.plan.watermark import Watermark
 from dbt_ivm.sources.facts import Reading, SourceChange
 from dbt_ivm.sources.format import Trouble
-from dbt_ivm.sources.formats import changed_rows
 from dbt_ivm.sources.reader import SourceReader
 from dbt_ivm.sql.catalog import Catalog
 
@@ -48,7 +45,8 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
     _refuse_if_asked(form, facts)
     since = changes_since(analysis, facts.heads, facts.target.watermark)
     changes = tuple(_readable(change, facts) for change in since)
-    strategy, reason = _decide(analysis, form, facts, changes)
+    decision = decide(analysis, form.extent, form.refusal, facts, changes)
+    strategy = decision.strategy
     view, digest = view_step(analysis, form.extent, facts)
     current = facts.target.watermark
     watermark = Watermark(
@@ -60,6 +58,8 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
         package=facts.package,
         writer=facts.writer,
         zone=facts.zone,
+        effort=effort(facts, strategy, changes),
+        costs=costs_of(facts),
     )
     steps: list[Step] = []
     reads = ""
@@ -77,7 +77,8 @@ def plan_refresh(analysis: Analysis, facts: Facts, catalog: Catalog) -> RefreshP
     return RefreshPlan(
         model=facts.model,
         strategy=strategy,
-        reason=reason,
+        reason=decision.reason,
+        estimates=decision.estimates,
         steps=tuple(steps),
         watermark=None if strategy is Strategy.NOOP else watermark,
         changes=changes,
@@ -124,68 +125,12 @@ def _readable(change: SourceChange, facts: Facts) -> SourceChange:
     return change
 
 
-def _decide(
-    analysis: Analysis, form: _Form, facts: Facts, changes: tuple[SourceChange, ...]
-) -> tuple[Strategy, str]:
-    target, watermark = facts.target, facts.target.watermark
-    storage = changed_storage(facts)
-    obstacles = (
-        (facts.full_refresh, "asked for with --full-refresh"),
-        (target.extent is None and target.view is not None, "the extent is gone"),
-        (target.extent is None, "first build"),
-        (bool(target.problem), target.problem),
-        (watermark is None, "the extent carries no watermark"),
-        (watermark is not None and watermark.format != STATE_FORMAT, "the stored format changed"),
-        (
-            watermark is not None and watermark.fingerprint != analysis.fingerprint,
-            "the definition changed",
-        ),
-        (bool(changed_zone(facts)), changed_zone(facts)),
-        (bool(storage), f"the setting {', '.join(storage)} changed"),
-        (
-            watermark is not None
-            and form.extent is None
-            and watermark.types.outputs != facts.types.outputs,
-            "the model's columns changed",
-        ),
-        (facts.settings.refresh is Refresh.FULL, "the model sets ivm_refresh: full"),
-        (analysis.tables is None or analysis.volatile, f"{form.refusal} has no rule"),
-        (bool(lost(changes)), lost(changes)),
-        (Trouble.HISTORY_LOST in facts.setbacks, Trouble.HISTORY_LOST.value),
-    )
-    for stands, reason in obstacles:
-        if stands:
-            return Strategy.FULL, reason
-    if all(change.reading is Reading.NOTHING for change in changes):
-        return Strategy.NOOP, "nothing changed"
-    if form.extent is None:
-        return Strategy.FULL, f"{form.refusal} has no rule"
-    hazard = form.extent.hazard(_moved(facts, changes))
-    if hazard:
-        return Strategy.FULL, hazard
-    moved = [c for c in changes if c.reading is not Reading.NOTHING]
-    return Strategy.INCREMENTAL, "changed: " + ", ".join(c.head.title for c in moved)
-
-
-def _moved(facts: Facts, changes: tuple[SourceChange, ...]) -> Changes:
-    """The tables whose changes make terms, and how large all of them are."""
-    moved = [c for c in changes if c.reading is not Reading.NOTHING]
-    rows = {c.head.table: changed_rows(c) for c in moved}
-    if Trouble.TOO_LARGE in facts.setbacks:  # what we thought of sizes was wrong
-        return Changes(frozenset(rows))
-    sizes = Sizes(
-        {c.head.table: c.head.rows for c in changes if c.head.rows is not None},
-        {name: n for name, n in rows.items() if n is not None},
-    )
-    return Changes(frozenset(rows), sizes)
-
-
 def _merge_steps(
     extent: Extent, facts: Facts, changes: tuple[SourceChange, ...]
 ) -> tuple[list[Step], str]:
     """The MERGE, and whether it reads more than the changes (self-maintenance)."""
     by_table = {change.head.table: change for change in changes}
-    moved = _moved(facts, changes)
+    moved = moved_since(facts, changes)
     # A source whose commits changed no row is read at its head on both sides.
     merge = extent.merge(moved, SourceReader(by_table))
     read = [name for name in tables_read(extent.change(moved)) if name != extent.table]

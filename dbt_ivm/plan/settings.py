@@ -27,6 +27,14 @@ class OnUnsupported(Enum):
     ERROR = "error"
 
 
+class OnLargeChange(Enum):
+    """`ivm_on_large_change`: what happens beyond `ivm_max_change_ratio`."""
+
+    FULL = "full"
+    INCREMENTAL = "incremental"
+    ERROR = "error"
+
+
 _Choice = TypeVar("_Choice", bound=Enum)
 
 
@@ -36,6 +44,9 @@ class Settings:
 
     refresh: Refresh = Refresh.AUTO
     on_unsupported: OnUnsupported = OnUnsupported.WARN
+    max_change_ratio: float | None = None
+    """Share of changed source rows beyond which a refresh is not what was meant."""
+    on_large_change: OnLargeChange = OnLargeChange.FULL
     functions: Functions = field(default_factory=Functions)
     schema: str | None = None
     """Schema of the extent, where it is not the model's own."""
@@ -88,6 +99,8 @@ def read_settings(config: Mapping[str, Any], model: str) -> Settings:
     return Settings(
         refresh=_choice(config, "ivm_refresh", Refresh.AUTO, model),
         on_unsupported=_choice(config, "ivm_on_unsupported", OnUnsupported.WARN, model),
+        max_change_ratio=_share(config, "ivm_max_change_ratio", model),
+        on_large_change=_choice(config, "ivm_on_large_change", OnLargeChange.FULL, model),
         functions=Functions(
             frozenset(n.lower() for n in _names(config, "ivm_deterministic_functions", model)),
             frozenset(n.lower() for n in _names(config, "ivm_aggregate_functions", model)),
@@ -105,6 +118,8 @@ def read_settings(config: Mapping[str, Any], model: str) -> Settings:
 _SETTINGS = (
     "ivm_refresh",
     "ivm_on_unsupported",
+    "ivm_max_change_ratio",
+    "ivm_on_large_change",
     "ivm_deterministic_functions",
     "ivm_aggregate_functions",
     "ivm_schema",
@@ -120,6 +135,15 @@ def _choice(config: Mapping[str, Any], key: str, default: _Choice, model: str) -
     if not isinstance(value, str) or value.lower() not in allowed:
         raise IvmError(f"Model {model}: {key} is {value!r}; allowed: {_listed(allowed)}.")
     return allowed[value.lower()]
+
+
+def _share(config: Mapping[str, Any], key: str, model: str) -> float | None:
+    value = config.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise IvmError(f"Model {model}: {key} is {value!r}; allowed: a number in (0, 1].")
+    return float(value)
 
 
 def _names(config: Mapping[str, Any], key: str, model: str) -> tuple[str, ...]:

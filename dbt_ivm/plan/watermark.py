@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from dbt_ivm.plan.cost import Cost, Costs, Effort
 from dbt_ivm.sources.facts import Mark
 from dbt_ivm.sql.catalog import ColumnFact
 
@@ -43,6 +44,10 @@ class Watermark:
     """Unique per attempt: tells a resent commit of our own from that of a run alike."""
     zone: str = ""
     """Time zone of the session that computed the rows; an input of `hour(t)` and its like."""
+    effort: Effort | None = None
+    """What this commit is about to do."""
+    costs: Costs = field(default_factory=Costs)
+    """What the commits before it took."""
     format: int = STATE_FORMAT
 
     def mark(self, table: tuple[str, ...]) -> Mark | None:
@@ -62,7 +67,15 @@ def decode(metadata: str | None) -> Watermark | None:
         types = data.pop("types")
         inputs = tuple(ColumnFact(**c) for c in types["inputs"])
         outputs = tuple(ColumnFact(**c) for c in types["outputs"])
-        return Watermark(marks=marks, types=Types(inputs, outputs), **data)
+        effort, costs = data.pop("effort", None), data.pop("costs", {})
+        known = {name: Cost(**cost) for name, cost in costs.items() if cost}
+        return Watermark(
+            marks=marks,
+            types=Types(inputs, outputs),
+            effort=Effort(**effort) if effort else None,
+            costs=Costs(**known),
+            **data,
+        )
     except (KeyError, TypeError):
         return None
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from dbt_ivm.sources.facts import Commit, Head, Mark, Reading, SourceChange
+from dbt_ivm.sources.facts import Commit, Head, Mark, Reading, SourceChange, moment
 from dbt_ivm.sources.format import Row, impossible, mapping
 
 FEED_PROPERTY = "delta.enableChangeDataFeed"
@@ -159,7 +159,7 @@ def _needs_vacuumed_files(commits: list[Commit]) -> bool:
     """
     horizons = [_horizon(c) for c in commits if c.operation == "VACUUM START"]
     aside = [c.timestamp for c in commits if not _only_adds(c)]
-    return any(_time(put) < horizon for put in aside for horizon in horizons if horizon)
+    return any(moment(put) < horizon for put in aside for horizon in horizons if horizon)
 
 
 def _horizon(vacuum: Commit) -> datetime | None:
@@ -167,13 +167,7 @@ def _horizon(vacuum: Commit) -> datetime | None:
         return None
     told = vacuum.parameters
     kept = told.get("specifiedRetentionMillis") or told.get("defaultRetentionMillis") or 0
-    return _time(vacuum.timestamp) - timedelta(milliseconds=int(kept))
-
-
-def _time(text: str) -> datetime:
-    """A timestamp as Spark prints it, with as many digits of the second as it needs."""
-    second, _, fraction = text.partition(".")
-    return datetime.fromisoformat(f"{second}.{fraction:0<6}")
+    return moment(vacuum.timestamp) - timedelta(milliseconds=int(kept))
 
 
 def _only_adds(commit: Commit) -> bool:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import Enum
 
 from dbt_ivm.algebra.nodes import TableName
 from dbt_ivm.names import CLOCK
+
+
+def moment(text: str) -> datetime:
+    """A timestamp as Spark prints it, with as many digits of the second as it needs."""
+    second, _, fraction = text.partition(".")
+    return datetime.fromisoformat(f"{second}.{fraction:0<6}")
 
 
 @dataclass(frozen=True)

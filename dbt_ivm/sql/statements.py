@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import TableName
-from dbt_ivm.algebra.scalar import column
+from dbt_ivm.algebra.scalar import call, column
 from dbt_ivm.sql.catalog import ColumnFact
 from dbt_ivm.sql.dialect import literal, render, table
 
@@ -172,9 +172,10 @@ def show_properties(name: TableName) -> exp.Command:
     return exp.Command(this="SHOW TBLPROPERTIES", expression=render(table(name), pretty=False))
 
 
-def show_setting(key: str) -> exp.Command:
-    """`set key`: the value that a setting has in the session."""
-    return exp.Command(this="SET", expression=key)
+def session() -> exp.Select:
+    """`select current_timezone() as zone, current_timestamp() as now`."""
+    zone = exp.alias_(call("current_timezone"), "zone")
+    return exp.select(zone, exp.alias_(call("current_timestamp"), "now"))
 
 
 def show_create(name: TableName) -> exp.Command:

@@ -54,8 +54,8 @@ class Scripted:
             return self._history(extent)
         if sql.startswith("DESCRIBE QUERY"):
             return [_detail("k", "int")]
-        if sql == "SET spark.sql.session.timeZone":
-            return [{"key": "spark.sql.session.timeZone", "value": self.zone}]
+        if sql.startswith("SELECT CURRENT_TIMEZONE()"):
+            return [{"zone": self.zone, "now": "2026-01-01 00:00:00"}]
         return self._write(sql)
 
     def _history(self, extent: bool) -> list[Row]:
