@@ -25,7 +25,13 @@ _ROW_BYTES = 40
 """What a row takes in Parquet, roughly: sizes of tables are compared, never counted on."""
 # Words of Spark's errors, and what they mean for the plan.
 _TROUBLES = {
-    Trouble.CONFLICT: ("DELTA_CONCURRENT", "ConcurrentModification", "DELTA_METADATA_CHANGED"),
+    Trouble.CONFLICT: (
+        "DELTA_CONCURRENT",
+        "ConcurrentModification",
+        "DELTA_METADATA_CHANGED",
+        "DELTA_PROTOCOL_CHANGED",  # of two first builds at the same time one is told this
+        "DELTA_SCHEMA_CHANGE_SINCE_ANALYSIS",
+    ),
     Trouble.FEED_REFUSED: (
         "DELTA_MISSING_CHANGE_DATA",
         "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE",

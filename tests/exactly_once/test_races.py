@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
@@ -58,6 +59,24 @@ def test_runs_at_the_same_time_apply_a_change_once(built, runs, monkeypatch):
     shop = built
     shop.sql("update {s}.o set v = v + 10 where c = 1")
     shop.sql("delete from {s}.o where v = 8")
+    outcomes = run_together(shop, runs, monkeypatch)
+    strategies = sorted(outcome.plan.strategy.value for outcome in outcomes)
+    assert strategies == ["incremental"] + ["noop"] * (runs - 1)
+    shop.check("m")
+
+
+def test_first_builds_at_the_same_time(built, monkeypatch):
+    shop = built
+    shop.sql("drop view {s}.m")
+    shop.sql("drop table {s}.m__ivm")
+    run_together(shop, 3, monkeypatch, kind=None, extent_exists=False)
+    shop.check("m")
+
+
+def run_together(
+    shop: Shop, runs: int, monkeypatch: pytest.MonkeyPatch, **asked: Any
+) -> list[Outcome]:
+    """What runs did that had their first plans at the same moment; all of them succeed."""
     together = threading.Barrier(runs)
     planned = threading.local()
     plan = Runner.plan
@@ -76,7 +95,7 @@ def test_runs_at_the_same_time_apply_a_change_once(built, runs, monkeypatch):
 
     def refresh() -> None:
         try:
-            outcomes.append(Runner(Session(shop.spark), Pins()).refresh(shop.request("m")))
+            outcomes.append(Runner(Session(shop.spark), Pins()).refresh(shop.request("m", **asked)))
         except BaseException as error:
             failures.append(error)
 
@@ -86,9 +105,7 @@ def test_runs_at_the_same_time_apply_a_change_once(built, runs, monkeypatch):
     for thread in threads:
         thread.join()
     assert not failures
-    strategies = sorted(outcome.plan.strategy.value for outcome in outcomes)
-    assert strategies == ["incremental"] + ["noop"] * (runs - 1)
-    shop.check("m")
+    return outcomes
 
 
 def test_a_run_that_finds_the_token_used_says_so(built, monkeypatch):

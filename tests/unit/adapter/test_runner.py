@@ -162,6 +162,18 @@ def test_a_lost_race_is_planned_again_but_not_for_ever(monkeypatch):
     assert len(session.written) == 5
 
 
+def test_a_first_build_that_another_run_finished_first():
+    session = Scripted()
+
+    def overtake(sql: str) -> str | None:
+        session.fails = lambda _: None
+        assert refreshed(session) == (Strategy.FULL, "first build")
+        return "[DELTA_PROTOCOL_CHANGED] multiple writers are writing to an empty directory"
+
+    session.fails = overtake
+    assert refreshed(session) == (Strategy.NOOP, "nothing changed")
+
+
 def test_missing_files_are_never_ignored():
     session = built()
     seen = []
