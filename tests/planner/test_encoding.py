@@ -15,16 +15,24 @@ FORMS = {
         "TRANSFORM(`x`, `x0` -> MAP_FROM_ENTRIES(`x0`))",
     ),
     "map<string,array<map<int,date>>>": (
-        "ARRAY_SORT(TRANSFORM(MAP_ENTRIES(`x`), `x0` -> NAMED_STRUCT('key', `x0`.`key`, 'value',"
-        " TRANSFORM(`x0`.`value`, `x1` -> ARRAY_SORT(MAP_ENTRIES(`x1`))))))",
-        "MAP_FROM_ENTRIES(TRANSFORM(`x`, `x0` -> NAMED_STRUCT('key', `x0`.`key`, 'value',"
-        " TRANSFORM(`x0`.`value`, `x1` -> MAP_FROM_ENTRIES(`x1`)))))",
+        (
+            "ARRAY_SORT(TRANSFORM(MAP_ENTRIES(`x`), `x0` -> NAMED_STRUCT('key', `x0`.`key`, 'value',"
+            " TRANSFORM(`x0`.`value`, `x1` -> ARRAY_SORT(MAP_ENTRIES(`x1`))))))"
+        ),
+        (
+            "MAP_FROM_ENTRIES(TRANSFORM(`x`, `x0` -> NAMED_STRUCT('key', `x0`.`key`, 'value',"
+            " TRANSFORM(`x0`.`value`, `x1` -> MAP_FROM_ENTRIES(`x1`)))))"
+        ),
     ),
     "struct<a:int,m:map<string,int>>": (
-        "CASE WHEN `x` IS NULL THEN NULL ELSE NAMED_STRUCT('a', `x`.`a`, 'm',"
-        " ARRAY_SORT(MAP_ENTRIES(`x`.`m`))) END",
-        "CASE WHEN `x` IS NULL THEN NULL ELSE NAMED_STRUCT('a', `x`.`a`, 'm',"
-        " MAP_FROM_ENTRIES(`x`.`m`)) END",
+        (
+            "CASE WHEN `x` IS NULL THEN NULL ELSE NAMED_STRUCT('a', `x`.`a`, 'm',"
+            " ARRAY_SORT(MAP_ENTRIES(`x`.`m`))) END"
+        ),
+        (
+            "CASE WHEN `x` IS NULL THEN NULL ELSE NAMED_STRUCT('a', `x`.`a`, 'm',"
+            " MAP_FROM_ENTRIES(`x`.`m`)) END"
+        ),
     ),
     "interval day to second": ("CAST(`x` AS string)", "CAST(`x` AS interval day to second)"),
     "array<int>": ("`x`", "`x`"),
