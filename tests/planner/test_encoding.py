@@ -16,8 +16,8 @@ FORMS = {
     ),
     "map<string,array<map<int,date>>>": (
         (
-            "ARRAY_SORT(TRANSFORM(MAP_ENTRIES(`x`), `x0` -> NAMED_STRUCT('key', `x0`.`key`, 'value',"
-            " TRANSFORM(`x0`.`value`, `x1` -> ARRAY_SORT(MAP_ENTRIES(`x1`))))))"
+            "ARRAY_SORT(TRANSFORM(MAP_ENTRIES(`x`), `x0` -> NAMED_STRUCT('key', `x0`.`key`,"
+            " 'value', TRANSFORM(`x0`.`value`, `x1` -> ARRAY_SORT(MAP_ENTRIES(`x1`))))))"
         ),
         (
             "MAP_FROM_ENTRIES(TRANSFORM(`x`, `x0` -> NAMED_STRUCT('key', `x0`.`key`, 'value',"
