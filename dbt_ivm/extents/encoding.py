@@ -1,9 +1,10 @@
-"""Maps, which Spark cannot compare, as values that it can: their entries in the order of the keys.
+"""Values that cannot be compared or stored as they are, in a form that can.
 
-    map<k, v>   x   ->   array_sort(map_entries(x))
-    and back        ->   map_from_entries(x)
+    map<k, v>  x    ->   array_sort(map_entries(x))    and back: map_from_entries(x)
+    interval …  x   ->   cast(x as string)             and back: cast(x as interval …)
 
-Maps inside arrays, structs and other maps are encoded where they stand.
+Spark cannot compare maps, and no table can hold intervals. Maps inside arrays, structs and other
+maps are encoded where they stand.
 """
 
 from __future__ import annotations
@@ -14,23 +15,35 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import is_comparable
 from dbt_ivm.algebra.scalar import call
+from dbt_ivm.sql.dialect import spark_type
 
 _Coding = Callable[[exp.Expr, exp.DataType, int], exp.Expr]
 
 
+def is_storable(type_: str) -> bool:
+    """Whether a table can hold values of a type."""
+    return "interval" not in type_.lower()
+
+
 def can_encode(type_: str) -> bool:
-    """Whether maps are all that keeps a type from being compared."""
+    """Whether a type that cannot be compared or stored has another form here."""
     lowered = type_.lower()
+    if not is_storable(type_):
+        return lowered.startswith("interval")
     return "variant" not in lowered and lowered != "void"
 
 
 def encoded(tree: exp.Expr, type_: str) -> exp.Expr:
-    """A value of a type with maps in it, as one that can be compared."""
+    """A value of a type that `can_encode`, in a form that can be compared and stored."""
+    if not is_storable(type_):
+        return exp.Cast(this=tree, to=spark_type("string"))
     return _encoded(tree, _parsed(type_), 0)
 
 
 def decoded(tree: exp.Expr, type_: str) -> exp.Expr:
     """The value that `encoded` was given."""
+    if not is_storable(type_):
+        return exp.Cast(this=tree, to=spark_type(type_))
     return _decoded(tree, _parsed(type_), 0)
 
 

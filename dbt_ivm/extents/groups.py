@@ -27,6 +27,7 @@ from dbt_ivm.delta.partitions import reads_old_states, touched_keys, touched_par
 from dbt_ivm.delta.restrict import key_names, restrict
 from dbt_ivm.delta.rules import Changes, new
 from dbt_ivm.extents.base import Extent, from_change, named, not_repeatable
+from dbt_ivm.extents.encoding import decoded, encoded
 from dbt_ivm.names import COUNT, HIDDEN_PREFIX
 from dbt_ivm.sql.render import ReadScan
 from dbt_ivm.sql.statements import Merge
@@ -41,6 +42,8 @@ class KeywiseExtent(Extent):
     node: Aggregate
     incomparable: frozenset[str]
     """Calls whose values Spark cannot compare; they are always written."""
+    coded: tuple[tuple[str, str], ...] = ()
+    """Calls, with their types, whose values no table can hold as they are."""
 
     @property
     def family(self) -> str:
@@ -59,15 +62,21 @@ class KeywiseExtent(Extent):
 
     def _groups(self, rows: Node) -> Aggregate:
         counted = AggregateCall(COUNT, "count", (), None, True, Scalar(call("count", exp.Star())))
-        values = tuple(
-            AggregateCall(VALUE_PREFIX + c.name, c.function, (), None, True, c.written)
+        types = dict(self.coded)
+        written = (
+            Scalar(encoded(c.written.tree, types[c.name])) if c.name in types else c.written
             for c in self.node.calls
+        )
+        values = tuple(
+            AggregateCall(VALUE_PREFIX + c.name, c.function, (), None, True, tree)
+            for c, tree in zip(self.node.calls, written, strict=True)
         )
         return Aggregate(rows, self.keys, (counted, *values))
 
     def read(self, more: tuple[str, ...] = ()) -> Node:
         values: dict[str, exp.Expr] = {key: column(key) for key in (*self.keys, *more)}
         values |= {c.name: column(VALUE_PREFIX + c.name) for c in self.node.calls}
+        values |= {name: decoded(values[name], type_) for name, type_ in self.coded}
         return self._finished(values, self.scan(more=more))
 
     def change(self, changes: Changes) -> Node:

@@ -16,11 +16,16 @@ from dbt_ivm.errors import Unsupported
 from dbt_ivm.extents.bag import BagExtent
 from dbt_ivm.extents.base import Extent, not_repeatable
 from dbt_ivm.extents.change_table import ChangeTableExtent
-from dbt_ivm.extents.encoding import can_encode, decoded, encoded
+from dbt_ivm.extents.encoding import can_encode, decoded, encoded, is_storable
 from dbt_ivm.extents.groups import VALUE_PREFIX, KeywiseExtent
 from dbt_ivm.extents.stamped import StampedExtent
 from dbt_ivm.plan.analysis import Maintainable
 from dbt_ivm.plan.watermark import Types
+
+_KEEP_INTERVALS = frozenset(
+    "any_value avg first last max mean median min mode sum try_avg try_sum".split()
+)
+"""Aggregates whose value is an interval where their argument is one."""
 
 
 def extent_of(model: Maintainable, types: Types, table: TableName) -> tuple[Extent, str]:
@@ -32,21 +37,21 @@ def extent_of(model: Maintainable, types: Types, table: TableName) -> tuple[Exte
 def _plain(model: Maintainable, types: Types, table: TableName) -> tuple[Extent, str]:
     core = model.core
     if isinstance(core, Aggregate):
-        _require_comparable(core.keys, types, "group key")
+        _require_plain(core.keys, types, "group key")
         return _grouped(core, types, table)
     return _bag(core, types, table, is_unique(core, model.unique_columns)), ""
 
 
 def _bag(core: Node, types: Types, table: TableName, unique: bool) -> BagExtent:
-    """The rows as they are, but for maps: those are stored in a form that can be compared."""
-    maps = {n: types.input(n) for n in core.columns if not is_comparable(types.input(n))}
-    _require_comparable([n for n in maps if not can_encode(maps[n])], types, "column")
-    if not maps:
+    """The rows, but for maps and intervals, which are stored in another form."""
+    coded = {n: t for n in core.columns if not _is_plain(t := types.input(n))}
+    _require_plain([n for n in coded if not can_encode(coded[n])], types, "column")
+    if not coded:
         return BagExtent(table, core, unique)
     plain = {name: column(name) for name in core.columns}
-    stored = plain | {name: encoded(column(name), type_) for name, type_ in maps.items()}
+    stored = plain | {name: encoded(column(name), type_) for name, type_ in coded.items()}
     node = Project(core, tuple(Item(name, Scalar(tree)) for name, tree in stored.items()))
-    shown = (Item(name, Scalar(decoded(column(name), type_))) for name, type_ in maps.items())
+    shown = (Item(name, Scalar(decoded(column(name), type_))) for name, type_ in coded.items())
     return BagExtent(table, node, unique, tuple(shown))
 
 
@@ -57,6 +62,8 @@ def _grouped(core: Aggregate, types: Types, table: TableName) -> tuple[Extent, s
     shaky = unstable_columns(core.input)
     if shaky:
         return _keywise(core, types, table), not_repeatable(shaky)
+    if any(not is_storable(types.input(c.name)) for c in core.calls):
+        return _keywise(core, types, table), "intervals are stored as strings"
     slots = SlotTable()
     used = sorted({name for c in core.calls for name in c.written.columns})
     nettable = all(is_comparable(types.input(name)) for name in used)
@@ -73,7 +80,9 @@ def _keywise(core: Aggregate, types: Types, table: TableName) -> KeywiseExtent:
     incomparable = frozenset(
         VALUE_PREFIX + c.name for c in core.calls if not _comparable_call(c.name, core, types)
     )
-    return KeywiseExtent(table, core, incomparable)
+    spans = {c.name: types.input(c.name) for c in core.calls if c.function in _KEEP_INTERVALS}
+    coded = tuple((name, type_) for name, type_ in spans.items() if not is_storable(type_))
+    return KeywiseExtent(table, core, incomparable, coded)
 
 
 def _is_parted(core: Aggregate) -> bool:
@@ -91,13 +100,16 @@ def _comparable_call(name: str, core: Aggregate, types: Types) -> bool:
     return all(is_comparable(types.input(column)) for column in (name, *written.columns))
 
 
-def _require_comparable(columns: Sequence[str], types: Types, role: str) -> None:
+def _is_plain(type_: str) -> bool:
+    return is_comparable(type_) and is_storable(type_)
+
+
+def _require_plain(columns: Sequence[str], types: Types, role: str) -> None:
     for name in columns:
-        if not is_comparable(types.input(name)):
-            raise Unsupported(
-                f"the {role} `{name}` of type {types.input(name)}, which Spark cannot compare,",
-                "the model",
-            )
+        type_ = types.input(name)
+        if not _is_plain(type_):
+            why = "no table can hold" if not is_storable(type_) else "Spark cannot compare"
+            raise Unsupported(f"the {role} `{name}` of type {type_}, which {why},", "the model")
 
 
 def above_extent(model: Maintainable, extent: Extent) -> Node:
