@@ -238,6 +238,8 @@ class Runner:
         if plan.watermark is None:
             raise AssertionError("a plan that commits has a watermark")
         settings = form.commit_settings(plan.watermark.encode(), plan.watermark.generation)
+        if plan.strategy is Strategy.INCREMENTAL:
+            settings |= form.upkeep_settings(dict(request.settings.properties))
         try:
             with self._session.settings(settings):
                 return self._repeatable(step, form), None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlglot import exp
@@ -18,7 +19,6 @@ from dbt_ivm.sql.dialect import literal, render, table
 from dbt_ivm.sql.statements import describe, show_properties, version_of
 
 _COMPACT_PROPERTY = "delta.autoOptimize.autoCompact"
-"""Delta then compacts after a commit that leaves many small files: every refresh adds some."""
 _RECENT = 20
 """Commits that are read at first; most refreshes need no more."""
 _ROW_BYTES = 40
@@ -136,7 +136,7 @@ class Delta(TableFormat):
         return delta_history.is_neutral(commit)
 
     def extent_properties(self) -> dict[str, str]:
-        return {FEED_PROPERTY: "true", _COMPACT_PROPERTY: "true"}
+        return {FEED_PROPERTY: "true"}
 
     def commit_settings(self, metadata: str, generation: int) -> dict[str, str]:
         return {
@@ -146,6 +146,11 @@ class Delta(TableFormat):
             # A vacuumed file must be an error and not a lack of rows.
             "spark.sql.files.ignoreMissingFiles": "false",
         }
+
+    def upkeep_settings(self, properties: Mapping[str, str]) -> dict[str, str]:
+        # Not as a property of the table: Delta would compact after every build as well.
+        told = _COMPACT_PROPERTY in properties
+        return {} if told else {"spark.databricks.delta.autoCompact.enabled": "true"}
 
     def counts(self, result: list[Row]) -> Counts | None:
         # A skipped commit (the token was used already) and a CREATE both return nothing.

@@ -122,6 +122,13 @@ class TableFormat(ABC):
     def commit_settings(self, metadata: str, generation: int) -> dict[str, str]:
         """Session settings under which a statement commits with this metadata, at most once."""
 
+    def upkeep_settings(self, properties: Mapping[str, str]) -> dict[str, str]:
+        """Session settings under which a MERGE tidies up small files where there are many.
+
+        A model that says something about it in its table properties is left alone.
+        """
+        return {}
+
     def apply(self, merge: Merge, extent: Head, writer: str) -> Apply:
         """The statements that apply a change exactly once, from the head it was planned at."""
         return Apply(merge.tree())

@@ -212,3 +212,17 @@ def test_the_judge_says_what_is_lost():
     session.source_version = 0
     with pytest.raises(IvmError, match=r"cannot be compared .* `s.src` is another table now"):
         judged(session)
+
+
+@pytest.mark.parametrize("value", [None, "false"])
+def test_a_refresh_has_small_files_compacted_unless_the_model_says_otherwise(value):
+    session = Scripted()
+    properties = (("delta.autoOptimize.autoCompact", value),) if value else ()
+    seen = []
+    session.fails = lambda _: seen.append(dict(session._settings)) or None
+    for _ in range(2):
+        told = request_for(session, settings=Settings(properties=properties))
+        Runner(session, Pins()).refresh(told)
+        session.source_version += 1
+    compacts = ["spark.databricks.delta.autoCompact.enabled" in each for each in seen if each]
+    assert compacts == [False, value is None], "a build, and a refresh"
