@@ -24,7 +24,7 @@ class Clock:
         return exp.select(exp.alias_(call(number, call(now)), "version"))
 
     def head(self, grain: str, version: int) -> Head:
-        return Head((CLOCK, grain), CLOCK, version, "", has_feed=False, format=CLOCK)
+        return Head((CLOCK, grain), CLOCK, version, "", has_feed=False, format=CLOCK, rows=1)
 
     def classify(self, head: Head, mark: Mark | None) -> SourceChange:
         if mark is None:
