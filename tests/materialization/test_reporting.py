@@ -17,7 +17,7 @@ WRITES = (
 )
 QUIET = (
     *("DESCRIBE", "SHOW", "USE", "CREATE SCHEMA IF NOT EXISTS"),
-    "SET SPARK.SQL.SESSION.TIMEZONE",  # without a value: reads it
+    "SELECT CURRENT_TIMEZONE() AS `ZONE`, CURRENT_TIMESTAMP() AS `NOW`",  # reads no table
 )
 
 
