@@ -122,7 +122,7 @@ def test_sessions_in_other_time_zones(edge):
 
 def test_what_spark_rejects_is_said_in_its_words(edge):
     edge.model("unknown", "select no_such_column from {s}.edge")
-    edge.model("odd", "select id from {s}.edge lateral view posexplode(a) p as")
+    edge.model("odd", "select id one two from {s}.edge")
     results = edge.dbt("run", ok=False).result.results
     said = {result.node.name: result.message for result in results}
     assert "no_such_column" in said["unknown"]
