@@ -24,7 +24,7 @@ from dbt_ivm.algebra.projections import select_columns
 from dbt_ivm.algebra.scalar import Scalar, column, ref
 from dbt_ivm.algebra.walk import scans
 from dbt_ivm.delta.matching import only_matching
-from dbt_ivm.delta.rules import Changes, added, net_delta, new, rule, weighted
+from dbt_ivm.delta.rules import Changes, added, negated, net_delta, new, rule, weighted
 from dbt_ivm.names import WEIGHT
 
 _WIDEST = 8
@@ -137,9 +137,8 @@ def _rolled_back(found: Node, whole: Node, weight: str, changes: Changes) -> Nod
     if left is None:
         raise AssertionError("only what changed is rolled back")
     columns = whole.columns
-    negative = Item(WEIGHT, Scalar(exp.Neg(this=column(WEIGHT))))
-    minus = Project(left, (*(Item(name, ref(name)) for name in columns), negative))
-    return UnionAll((weighted(select_columns(found, columns), 1), minus), (*columns, weight))
+    kept = weighted(select_columns(found, columns), 1)
+    return UnionAll((kept, negated(left, columns)), (*columns, weight))
 
 
 def _product(weights: Sequence[str]) -> Scalar:

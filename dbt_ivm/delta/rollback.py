@@ -14,21 +14,19 @@ from sqlglot import exp
 
 from dbt_ivm.algebra.nodes import (
     Generate,
-    Item,
     Net,
     Node,
-    Project,
     Scan,
     SemiJoin,
     State,
     UnionAll,
 )
 from dbt_ivm.algebra.projections import select_columns
-from dbt_ivm.algebra.scalar import Scalar, call, column, ref
+from dbt_ivm.algebra.scalar import Scalar, call, column
 from dbt_ivm.algebra.sizes import is_few
 from dbt_ivm.algebra.types import can_net
 from dbt_ivm.algebra.walk import transform
-from dbt_ivm.delta.rules import Changes, net_delta, weighted
+from dbt_ivm.delta.rules import Changes, negated, net_delta, weighted
 from dbt_ivm.names import HIDDEN_PREFIX, WEIGHT
 from dbt_ivm.sql.dialect import literal, spark_type
 
@@ -52,10 +50,7 @@ def _looked_up(node: SemiJoin, before: Scan, changes: Changes) -> Node:
     if changed is None:
         return replace(node, left=now)
     names = before.columns
-    negative = Item(WEIGHT, Scalar(exp.Neg(this=column(WEIGHT))))
-    undone = Project(
-        replace(node, left=changed), (*(Item(name, ref(name)) for name in names), negative)
-    )
+    undone = negated(replace(node, left=changed), names)
     kept = weighted(replace(node, left=now), 1)
     signed = Net(UnionAll((kept, undone), (*names, WEIGHT)))
     times = exp.Cast(this=column(WEIGHT), to=spark_type("int"))

@@ -11,8 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
 
+from sqlglot import exp
+
 from dbt_ivm.algebra.nodes import Item, Net, Node, Project, Scan, State, TableName, UnionAll
-from dbt_ivm.algebra.scalar import Scalar, ref
+from dbt_ivm.algebra.scalar import Scalar, column, ref
 from dbt_ivm.algebra.sizes import Sizes
 from dbt_ivm.algebra.types import can_net
 from dbt_ivm.algebra.walk import scans
@@ -105,6 +107,12 @@ def weighted(node: Node, weight: int) -> Node:
     """Plain rows as signed ones: all of them came (+1), or all of them left (-1)."""
     items = tuple(Item(name, ref(name)) for name in node.columns)
     return Project(node, (*items, Item(WEIGHT, Scalar(literal(weight)))))
+
+
+def negated(changed: Node, columns: tuple[str, ...]) -> Node:
+    """−ΔR: what came is taken back, what left is given back."""
+    items = tuple(Item(name, ref(name)) for name in columns)
+    return Project(changed, (*items, Item(WEIGHT, Scalar(exp.Neg(this=column(WEIGHT))))))
 
 
 def added(terms: list[Node], columns: tuple[str, ...]) -> Node:
